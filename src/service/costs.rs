@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use prost::Message;
+
 use crate::engine::Rules;
 use crate::wire::rendering::Drawing;
 use crate::wire::session::SessionConfig;
@@ -65,6 +67,9 @@ pub(super) fn cost_of_new(config: &SessionConfig) -> Duration {
     Duration::from_nanos(each * u64::from(config.env.num_envs))
 }
 
+/// Rough time of an agent's thought per unit of its cost, in nanoseconds.
+pub(super) const THOUGHT: u64 = 500;
+
 /// Rough time to compute the exact values of a size. Only the first call that needs them takes it.
 pub(super) const SOLVING: Duration = Duration::from_secs(1);
 
@@ -73,6 +78,11 @@ pub(super) fn cost_of_values(config: Option<&pb::SessionConfig>) -> Duration {
     let infos = config.and_then(|config| config.info_fields.as_ref());
     let is_wanted = infos.is_some_and(|infos| infos.names.iter().any(|name| name == "regret"));
     if is_wanted { SOLVING } else { Duration::ZERO }
+}
+
+/// Rough time to make an agent of a policy.
+pub(super) fn cost_of_policy(policy: Option<&pb::Policy>) -> Duration {
+    Duration::from_nanos(policy.map_or(0, |policy| 5_000 + 20 * policy.encoded_len() as u64))
 }
 
 /// Rough time to read explicit pieces.

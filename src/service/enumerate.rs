@@ -12,7 +12,7 @@ use crate::placements::{
     nanoseconds_of_one, num_rows,
 };
 use crate::wire::limits::DEFAULT_RESPONSE_BYTES;
-use crate::wire::placements::options;
+use crate::wire::placements::{judge, options};
 use crate::wire::positions::Positions;
 use crate::wire::session::response_bytes;
 use crate::wire::tensor::Dim;
@@ -20,6 +20,8 @@ use crate::wire::{DecodeError, InField, features, fields, pb, positions, tensor}
 
 use super::answers::{Answers, Room};
 use super::calls::{CallLane, SLICE};
+use super::costs::THOUGHT;
+use super::judging::{Judging, View};
 use super::layout::{ANSWER_OVERHEAD, TENSOR_OVERHEAD};
 use super::refusal::Refusal;
 use super::session_state::SessionState;
@@ -36,6 +38,8 @@ pub(super) struct Question {
     pub actions: Option<Vec<i32>>,
     pub features: Option<FeatureSet>,
     pub options: Options,
+    /// The policy whose values are wanted.
+    pub judging: Option<Judging>,
     pub max_response_bytes: u32,
     /// The sequence number of the session that contains the positions; 0 for positions in the request.
     pub sequence_number: u64,
@@ -58,12 +62,14 @@ impl Question {
         let rules = state.batch().config().rules;
         let own = decode_features(request, &rules)?;
         let positions = state.positions(env_ids).map_err(|error| error.in_field("session_envs"))?;
+        let judging = judge(request, &rules)?.map(|agent| Judging::new(agent, state.views(env_ids)));
         Ok(Question {
             rules,
             actions: decode_actions(request, &rules, positions.len())?,
             positions,
             features: own.or_else(|| state.features().cloned()),
             options: options(request, &rules)?,
+            judging,
             max_response_bytes: response_bytes(request.max_response_bytes, state.max_response_bytes())?,
             sequence_number: state.sequence_number(),
         })
@@ -76,9 +82,14 @@ impl Question {
     ) -> Result<Question, Refusal> {
         let max_response_bytes = response_bytes(request.max_response_bytes, DEFAULT_RESPONSE_BYTES)?;
         let (rules, positions) = positions::decode(positions, None).in_field("positions")?;
-        let positions: Vec<Position> = match positions {
-            Positions::States(states) => states.iter().map(from_state).collect(),
-            Positions::Drawn(drawn) => drawn.iter().map(|drawn| from_drawing(drawn, &rules)).collect(),
+        let agent = judge(request, &rules)?;
+        let (positions, views): (Vec<Position>, Vec<View>) = match positions {
+            Positions::States(states) => {
+                states.iter().map(|state| (from_state(state), View::of_state(state))).unzip()
+            }
+            Positions::Drawn(drawn) => {
+                drawn.iter().map(|drawn| (from_drawing(drawn, &rules), View::of_drawing(drawn))).unzip()
+            }
         };
         Ok(Question {
             rules,
@@ -86,6 +97,7 @@ impl Question {
             positions,
             features: decode_features(request, &rules)?,
             options: options(request, &rules)?,
+            judging: agent.map(|agent| Judging::new(agent, views)),
             max_response_bytes,
             sequence_number: 0,
         })
@@ -93,7 +105,7 @@ impl Question {
 
     /// Lists the placements. Refuses if the answer is too large, there is no memory for it, or the work takes too long.
     pub async fn answer(
-        self,
+        mut self,
         kernel: Kernel,
         lane: &CallLane,
         answers: Answers,
@@ -101,15 +113,19 @@ impl Question {
         if self.options.position_features && self.features.is_none() {
             return Err(Refusal::field("include_position_features", "is true, but no features are selected"));
         }
-        let work = self.work(self.positions.len());
+        let work = self.listing(self.positions.len()) + self.thinking();
         let under_way = lane.begin(work);
         if under_way.is_here() {
             return answers.make(self.size()?.bytes, || {
-                Ok(self.encode(self.enumerate(kernel, 0..self.positions.len())))
+                let columns = self.enumerate(kernel, 0..self.positions.len());
+                self.judge(kernel, &columns, u64::MAX);
+                Ok(self.encode(columns))
             });
         }
         lane.check(work)?;
-        let slice = (SLICE.as_nanos() / self.work(1).as_nanos().max(1)).max(1) as usize;
+        let per_slice = |work: Duration| (SLICE.as_nanos() / work.as_nanos().max(1)).max(1);
+        let slice = per_slice(self.listing(1)) as usize;
+        let thoughts = per_slice(self.thought()) as u64;
         let (mut found, mut done): (Option<(Placements, Room)>, usize) = (None, 0);
         lane.run_slices(move || match &mut found {
             None => match self.size().and_then(|size| Ok((size.rows, answers.room(size.bytes)?))) {
@@ -125,6 +141,7 @@ impl Question {
                 done = end;
                 None
             }
+            Some((columns, _)) if !self.judge(kernel, columns, thoughts) => None,
             Some(_) => found.take().map(|(columns, room)| {
                 room.keep();
                 Ok(self.encode(columns))
@@ -133,7 +150,27 @@ impl Question {
         .await
     }
 
-    fn work(&self, num_positions: usize) -> Duration {
+    /// Rough time of a thought of the policy.
+    fn thought(&self) -> Duration {
+        let cost = self.judging.as_ref().map_or(0, |judging| judging.agent().cost(&self.rules));
+        Duration::from_nanos(THOUGHT.saturating_mul(cost))
+    }
+
+    /// Rough time of all thoughts of the policy.
+    fn thinking(&self) -> Duration {
+        let Some(judging) = &self.judging else { return Duration::ZERO };
+        let thoughts = judging.agent().num_thoughts(&self.rules).saturating_mul(self.positions.len() as u64);
+        self.thought().saturating_mul(thoughts.try_into().unwrap_or(u32::MAX))
+    }
+
+    /// Lets the policy think this many times, if there is one. Returns whether it has judged all positions.
+    fn judge(&mut self, kernel: Kernel, columns: &Placements, thoughts: u64) -> bool {
+        let Question { rules, positions, judging, .. } = self;
+        judging.as_mut().is_none_or(|judging| judging.advance(kernel, rules, positions, columns, thoughts))
+    }
+
+    /// Rough time to list the placements of this many positions.
+    fn listing(&self, num_positions: usize) -> Duration {
         let estimate = if self.actions.is_some() { nanoseconds_of_one } else { nanoseconds };
         Duration::from_nanos(estimate(&self.rules, num_positions, self.features.as_ref(), self.options))
     }
@@ -200,7 +237,7 @@ impl Question {
         let board_bytes = bytes_per_cell_row(self.rules.width) as u64 * u64::from(self.rules.height);
         let boards = u64::from(afterstates) + u64::from(preclear_boards);
         // Action, placement, reward, lines, terminated, spin, hold, attack; features; playfields; pairs of one byte
-        // each; the maximum of keys, and their offset; the value.
+        // each; the maximum of keys, and their offset; the values.
         let row_bytes = 4
             + 4
             + 4
@@ -214,13 +251,16 @@ impl Question {
             + 2 * u64::from(anchors)
             + 2 * u64::from(self.rules.pieces.max_cells()) * u64::from(cells)
             + (4 + MAX_KEYS as u64) * u64::from(keys)
-            + 8 * u64::from(optimal_values.is_some());
-        let position_bytes = 4 + if self.options.position_features { 4 * num_features } else { 0 };
+            + 8 * u64::from(optimal_values.is_some())
+            + 8 * u64::from(self.judging.is_some());
+        let position_bytes = 4
+            + if self.options.position_features { 4 * num_features } else { 0 }
+            + 4 * u64::from(self.judging.is_some());
         let names = self.features.iter().flat_map(FeatureSet::names);
         let names_bytes: u64 = names.map(|name| name.len() as u64 + 3).sum();
         let rest = (self.positions.len() as u64 + 1) * position_bytes
             + names_bytes
-            + 18 * TENSOR_OVERHEAD
+            + 20 * TENSOR_OVERHEAD
             + 4 * u64::from(keys)
             + 2 * ANSWER_OVERHEAD
             + DIGITS_BYTES;
@@ -267,6 +307,9 @@ impl Question {
             key_offsets: keys.then(|| tensor::encode_offsets(&columns.key_offsets)),
             keys: keys.then(|| tensor::encode(vec![columns.keys.len() as u32], &columns.keys)),
             optimal_values: optimal_values.map(|_| tensor::encode(vec![rows], &columns.optimal_values)),
+            policy_values: self.judging.as_ref().map(|judging| tensor::encode(vec![rows], &judging.values)),
+            policy_choices: (self.judging.as_ref())
+                .map(|judging| tensor::encode(vec![num_positions], &judging.choices)),
             placement_digits: fields::bare_digits(self.rules.placement_digits()),
         }
     }

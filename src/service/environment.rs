@@ -10,6 +10,7 @@ use tonic::{Request, Response, Status, Streaming};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::pool::Party;
+use crate::wire::footprint::policy_bytes;
 use crate::wire::limits::{
     DEFAULT_PAGE_SIZE, DEFAULT_RESPONSE_BYTES, MAX_PAGE_SIZE, MAX_REQUEST_BYTES, check_name,
 };
@@ -23,7 +24,7 @@ use super::answers::Answers;
 use super::caller::{Caller, CallerLimits, party_of};
 use super::calls::{Busy, CallLane, CallPool};
 use super::catalog;
-use super::costs::{SOLVING, cost_of_new, cost_of_sequences, cost_of_values};
+use super::costs::{SOLVING, cost_of_new, cost_of_policy, cost_of_sequences, cost_of_values};
 use super::direct::Direct;
 use super::enumerate::Question;
 use super::info::ServerFacts;
@@ -188,17 +189,20 @@ impl Desk {
         use pb::enumerate_placements_request::Source;
         revision::check(request.min_revision)?;
         let solving = if request.include_optimal_values { SOLVING } else { Duration::ZERO };
+        let preparing = solving + cost_of_policy(request.policy.as_ref());
+        // Until the answer is made.
+        let _policy = self.answers.room(request.policy.as_ref().map_or(0, policy_bytes))?;
         let question = match request.source.take() {
             Some(Source::SessionEnvs(named)) => {
                 let session = self.session(&named.session).map_err(|error| error.in_field("session_envs"))?;
-                let reading = session.costs().of_positions(envs::decode(named.envs.as_ref())) + solving;
+                let reading = session.costs().of_positions(envs::decode(named.envs.as_ref())) + preparing;
                 let read = move |state: &mut SessionState| {
                     Question::of_session(state, envs::decode(named.envs.as_ref()), &request)
                 };
                 session.call_on(&self.lane, reading, read).await?
             }
             Some(Source::Positions(positions)) => {
-                let reading = Duration::from_nanos(positions::nanoseconds(&positions)) + solving;
+                let reading = Duration::from_nanos(positions::nanoseconds(&positions)) + preparing;
                 self.lane.run(reading, move || Question::of_positions(&positions, &request)).await?
             }
             None => return Err(DecodeError::missing("source").into()),

@@ -47,6 +47,7 @@ mod catalog;
 mod costs;
 mod drawing;
 mod enumerate;
+mod judging;
 mod layout;
 mod memory;
 mod places;

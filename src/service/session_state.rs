@@ -21,6 +21,7 @@ use super::answers::Answers;
 use super::budget::{Budget, Share};
 use super::costs::Costs;
 use super::drawing;
+use super::judging::View;
 use super::layout::{ANSWER_OVERHEAD, BlockLayout, Layout};
 use super::memory::Memory;
 use super::places::Place;
@@ -423,6 +424,20 @@ impl SessionState {
             chain: self.batch.chain(env_id),
             falling: self.batch.falling(env_id),
         }))
+    }
+
+    /// What a policy sees of environments, whose numbers must be valid, in addition to [`SessionState::positions`].
+    pub fn views(&self, env_ids: Option<&[u32]>) -> Vec<View> {
+        self.each(env_ids, |env_id| {
+            let statistics = self.batch.statistics(env_id);
+            View {
+                next: self.batch.pieces(env_id).into_iter().skip(1).collect(),
+                held: self.batch.held(env_id),
+                odds: self.batch.odds(env_id),
+                lines: statistics.lines,
+                pieces: statistics.pieces,
+            }
+        })
     }
 
     fn each<T>(&self, env_ids: Option<&[u32]>, mut each: impl FnMut(u32) -> T) -> Vec<T> {

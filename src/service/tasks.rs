@@ -7,13 +7,11 @@ use crate::wire::pb;
 use crate::wire::tasks::{Scored, decode, decode_scored, encode, encode_score};
 
 use super::calls::CallLane;
+use super::costs::THOUGHT;
 use super::refusal::Refusal;
 
 /// Rough time to generate a task. The first one of its size also solves a playfield, which takes up to some seconds.
 const GENERATING: Duration = Duration::from_millis(50);
-
-/// Rough time of a piece of a formula's game, in nanoseconds, per unit of an agent's cost.
-const PIECE: u64 = 500;
 
 /// A task.
 pub(super) async fn get(
@@ -31,7 +29,7 @@ pub(super) async fn score(
     match lane.run(GENERATING, move || Ok(decode_scored(&request)?)).await? {
         Scored::Actions(score) => Ok(score),
         Scored::Formula(task, agent) => {
-            let nanoseconds = PIECE * task.num_pieces() * agent.cost(&task.rules);
+            let nanoseconds = THOUGHT * task.num_pieces() * agent.cost(&task.rules);
             lane.check(Duration::from_nanos(nanoseconds)).map_err(|error| error.in_field("formula"))?;
             let mut score = FormulaScore::new(*task, *agent);
             Ok(lane.run_slices(move || score.advance().then(|| encode_score(&score))).await)

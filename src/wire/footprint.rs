@@ -89,6 +89,11 @@ pub fn evaluation_bytes(request: &pb::EvaluatePoliciesRequest, num_threads: usiz
         + recorded_bytes(request, games)
 }
 
+/// Most bytes that a policy holds. Excludes the request.
+pub fn policy_bytes(policy: &pb::Policy) -> u64 {
+    num_rows(policy).min(MAX_POLICIES.into()) * POLICY + entry_bytes(policy)
+}
+
 /// Bytes of an entry in addition to its policies: its weights, and its echo as a message and as bytes.
 fn entry_bytes(policy: &pb::Policy) -> u64 {
     let of_kind = match &policy.kind {

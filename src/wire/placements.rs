@@ -1,11 +1,13 @@
-//! Which columns a request for placements wants.
+//! Which columns a request for placements wants, and whose values.
 
+use crate::agents::Agent;
 use crate::engine::Rules;
 use crate::optimum;
 use crate::placements::Options;
 
-use super::error::DecodeError;
+use super::error::{DecodeError, InField};
 use super::pb;
+use super::policies::decode_scoring;
 
 /// The wanted columns. The first request for exact values of a size may take seconds, because it computes them.
 ///
@@ -29,4 +31,17 @@ pub fn options(request: &pb::EnumeratePlacementsRequest, rules: &Rules) -> Resul
         keys: request.include_keys,
         optimal_values,
     })
+}
+
+/// The policy whose values are wanted, if any.
+///
+/// # Errors
+/// If it scores no placements, is not a single one, or only some placements are listed.
+pub fn judge(request: &pb::EnumeratePlacementsRequest, rules: &Rules) -> Result<Option<Agent>, DecodeError> {
+    let Some(policy) = &request.policy else { return Ok(None) };
+    if request.actions.is_some() {
+        let problem = "is given with `actions`, but a policy chooses among all placements";
+        return Err(DecodeError::field("policy", problem));
+    }
+    decode_scoring(policy, rules).in_field("policy").map(Some)
 }

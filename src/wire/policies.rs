@@ -146,6 +146,29 @@ pub fn encode_terminal_value(terminal_value: TerminalValue) -> pb::TerminalValue
     }
 }
 
+/// The agent of a message that must be a single policy and score placements.
+///
+/// # Errors
+/// [`DecodeError`] with the fields of `Policy`.
+pub fn decode_scoring(message: &pb::Policy, rules: &Rules) -> Result<Agent, DecodeError> {
+    let mut policies = Policies { all: Vec::new(), entries: Vec::new(), num_parameters: 0 };
+    policies.add(message, rules)?;
+    if policies.all.len() > 1 {
+        let problem = format!("has {} rows, expected one", policies.all.len());
+        return Err(DecodeError::field("weights.weights", problem));
+    }
+    let agent = policies.all.swap_remove(0);
+    if agent.scores_placements() {
+        return Ok(agent);
+    }
+    let (field, name) = match &message.kind {
+        Some(Message::Name(name)) => ("name", name.as_str()),
+        _ => ("monte_carlo", "monte_carlo"),
+    };
+    let problem = format!("{name} scores no placements; expected a controller, weights or a formula");
+    Err(DecodeError::field(field, problem))
+}
+
 /// The agent with this name.
 fn named_agent(name: &str, play: PlayChoice, rules: &Rules) -> Result<Agent, DecodeError> {
     check_name("name", name)?;

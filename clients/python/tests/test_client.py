@@ -394,6 +394,28 @@ def test_values_of_placements(client):
         client.enumerate_placements(tetrion.Drawing([], "O"), optimal_values=True)
 
 
+def test_values_of_a_policy(client):
+    names = ["holes", "max_height", "lines_cleared"]
+    linear = tetrion.Policy(weights=[-4.0, -1.0, 2.0], features=names)
+    with client.create_session(3, rules={"width": 6, "height": 8}, seed=3) as session:
+        session.reset()
+        for _ in range(5):
+            listed = session.enumerate_placements(features=names, policy=linear)
+            assert listed.policy_values.tolist() == listed.scores([-4.0, -1.0, 2.0]).tolist()
+            assert listed.policy_choices.tolist() == listed.best_rows(listed.policy_values).tolist()
+            text = session.enumerate_placements(policy=tetrion.Policy(formula="-4*holes - max_height + 2*lines_cleared"))
+            assert text.policy_values.tolist() == listed.policy_values.tolist()
+            named = session.enumerate_placements([1], policy="dellacherie")
+            assert named.policy_choices.shape == (1,)
+            assert named.policy_values.shape == named.actions.shape
+            session.step(listed.actions[listed.policy_choices])
+    assert "policy_values" in repr(listed)
+    with pytest.raises(tetrion.InvalidArgumentError, match="policy is 3, expected the name of a policy, or a Policy"):
+        client.enumerate_placements(tetrion.Drawing([], "O"), policy=3)
+    with pytest.raises(tetrion.InvalidRequestError, match=r"policy\.name: random scores no placements"):
+        client.enumerate_placements(tetrion.Drawing([], "O"), policy="random")
+
+
 def test_keys_of_the_actions_of_a_session(client):
     with client.create_session(3, rules="guideline", seed=2) as session, session.stream() as stream:
         stream.reset()

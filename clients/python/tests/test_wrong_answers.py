@@ -213,6 +213,12 @@ def test_answers_of_other_sizes(liar, deceived):
         ("lines", np.zeros(2**10, np.uint8), "lines has the shape (1024,), expected 17 rows"),
         ("features", np.zeros((17, 9), np.float32), "features have the shape (17, 9), expected 1 features of 17 rows"),
         ("cells", np.zeros((1, 4, 2), np.int8), "cells has the shape (1, 4, 2), expected 17 rows"),
+        ("policy_values", np.zeros(2), "policy_values has the shape (2,), expected 17 rows"),
+        (
+            "policy_choices",
+            np.zeros(2, np.int32),
+            "policy_choices have the shape (2,), expected one per position, 1",
+        ),
     ],
 )
 def test_placements_of_other_positions(liar, deceived, path, value, said):

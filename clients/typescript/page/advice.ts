@@ -1,14 +1,13 @@
 // Hints: the placement that a controller would choose, and its reasons.
 
-import { type Placements, type Session, keysOf } from "../src/index.js";
+import { type Placements, type Policy, type Session, keysOf } from "../src/index.js";
 import type { PolicyInfo } from "../src/protocol.js";
-import type { App, Weighing } from "./app.js";
+import type { App } from "./app.js";
 import { field, h, scroll, select, short } from "./dom.js";
-import { wayOf, weigh } from "./outlook.js";
-import { type Pieces, placed } from "./pieces.js";
+import { type Hand, placed } from "./pieces.js";
 import { namesSpots, steers } from "./rules.js";
 import { LETTERS } from "./tetromino.js";
-import { cellsOf, parts } from "./weighing.js";
+import { type Weighing, cellsOf, judgementOf, parts, wayOf } from "./weighing.js";
 
 /** The card with hints. */
 export class Advice {
@@ -50,14 +49,19 @@ export class Advice {
     this.why.replaceChildren(h("p", { class: "remark" }, h("strong", {}, "Hint"), ", or the key ", h("kbd", {}, "H"), ", shows where this controller would put the piece, and why."));
   }
 
-  /** Weighs the placements and shows the reasons for the best one. Returns its row, and the hint in words. */
-  async give(session: Session, placements: Placements, pieces: Pieces): Promise<{ row: number; kind: number; words: string } | undefined> {
-    const { weighing, app } = this;
+  /** What a call for placements needs for a hint. */
+  asks(preview: number): { policy: Policy; features: readonly string[] } | undefined {
+    return this.weighing && { policy: this.app.policy(this.name, preview), features: this.weighing.columns };
+  }
+
+  /** Shows the reasons for the best placement. Returns its row, and the hint in words. */
+  async give(session: Session, placements: Placements, hand: Hand): Promise<{ row: number; kind: number; words: string } | undefined> {
+    const { weighing } = this;
     const rules = session.description.config?.rules;
-    if (weighing === undefined || rules === undefined || placements.features === undefined) {
+    if (weighing === undefined || rules === undefined || placements.policyChoices === undefined) {
       return undefined;
     }
-    const { best, first, values } = await weigh(app.client, rules, weighing, placements, 0, pieces);
+    const { best, first, values } = judgementOf(placements);
     const terms = parts(weighing, placements, best);
     const rows = terms.map(({ name, feature, weight }) =>
       h("tr", {}, h("th", { scope: "row" }, name.replaceAll("_", " ")), h("td", {}, short(feature)), h("td", {}, short(weight)), h("td", {}, short(feature * weight))));
@@ -67,7 +71,7 @@ export class Advice {
     const { weighs, more } = wayOf(weighing.expectation, rules.preview ?? 0);
     const feet = weighs ? [foot("in all", total), foot("with what follows", values[best - first]!)] : [foot("in all", total)];
     const holds = placements.holds?.[best] === 1;
-    const kind = placed(pieces.hand, holds);
+    const kind = placed(hand, holds);
     const columns = cellsOf(placements, best).map(([, column]) => column + 1);
     const where = `columns ${Math.min(...columns)} to ${Math.max(...columns)}`;
     const words = `${this.name} would ${holds ? `hold, and put the ${LETTERS[kind]} into` : "take"} ${where}`;

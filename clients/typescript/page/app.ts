@@ -2,40 +2,11 @@
 
 import { create, toBinary } from "@bufbuild/protobuf";
 
-import type { Client, Session, SessionOptions } from "../src/index.js";
+import type { Client, Policy, Session, SessionOptions } from "../src/index.js";
 import { TetrionError, elementsOf } from "../src/index.js";
 import type { Choices } from "./address.js";
-import { DataType, DeleteSessionRequestSchema, EnvironmentService, type Expectation, type ExpectationTerms, type Feature, FeatureStage, type GetCatalogResponse, type GetPolicyResponse, type GetServerInfoResponse, type PolicyInfo } from "../src/protocol.js";
-
-/** A linear controller at some width: its features and their weights. */
-export interface Weighing {
-  readonly name: string;
-  readonly set: string;
-  /** Names of the features. */
-  readonly columns: readonly string[];
-  /** Published weights. */
-  readonly original: readonly number[];
-  /** Current weights, which sliders change. */
-  readonly weights: number[];
-  /** For each feature, whether it describes the landing rather than the playfield after it. */
-  readonly landing: readonly boolean[];
-  /** Whether the controller avoids game-ending placements regardless of their features. */
-  readonly avoids: boolean;
-  /** How the controller weighs the pieces to come; undefined if it is greedy. */
-  readonly expectation: Expecting | undefined;
-  /** Source of the controller. */
-  readonly source: string;
-}
-
-/** The message `Expectation`, with every field. */
-export interface Expecting {
-  readonly pieces: number;
-  readonly placements: number;
-  readonly lostPiece: number;
-  readonly discount: number;
-  readonly terms: ExpectationTerms;
-  readonly caution: number;
-}
+import { type Expecting, type Weighing, wayOf } from "./weighing.js";
+import { DataType, DeleteSessionRequestSchema, EnvironmentService, type Expectation, type GetCatalogResponse, type GetPolicyResponse, type GetServerInfoResponse, type PolicyInfo } from "../src/protocol.js";
 
 /** A view of the page. */
 export interface View {
@@ -115,9 +86,20 @@ export class App {
     return method?.case === "expectation" ? filled(method.value) : undefined;
   }
 
+  /** The policy of a controller. With a preview that is too short for its search it is greedy. */
+  policy(name: string, preview: number): Policy {
+    return this.lacksPreview(name, preview) ? { name, search: { greedy: {} } } : { name };
+  }
+
+  /** Whether a controller is greedy because the preview is too short for its search. */
+  lacksPreview(name: string, preview: number): boolean {
+    const expectation = this.expectation(name);
+    return expectation !== undefined && !wayOf(expectation, preview).weighs;
+  }
+
   /** A controller with its features at this width. */
   async weighing(name: string, width: number): Promise<Weighing> {
-    const { featureSets, features } = await once(this.catalogs, width, () => this.client.catalog({ width }));
+    const { featureSets } = await once(this.catalogs, width, () => this.client.catalog({ width }));
     const { info: controller, policy } = await once(this.policies, name, () => this.client.getPolicy(name));
     const set = featureSets.find((set) => set.name === controller?.featureSet);
     if (controller === undefined || set === undefined || policy?.kind.case !== "weights") {
@@ -130,7 +112,6 @@ export class App {
       columns: set.columns,
       original,
       weights: [...original],
-      landing: ofLanding(features, set.columns),
       avoids: controller.terminalValue !== 2,
       expectation: this.expectation(name),
       source: controller.source,
@@ -157,12 +138,6 @@ function once<Key, Answer>(answers: Map<Key, Promise<Answer>>, key: Key, ask: ()
 /** The policies of a server that score placements. */
 export function controllersOf(catalog: GetCatalogResponse): PolicyInfo[] {
   return catalog.policies.filter(({ search }) => search !== undefined);
-}
-
-/** For each column, whether it is a feature of the landing. Members of a family have its name and an index, such as `clears[4]`. */
-export function ofLanding(features: readonly Feature[], columns: readonly string[]): boolean[] {
-  const landings = new Set(features.filter(({ stage }) => stage === FeatureStage.LANDING).map(({ name }) => name));
-  return columns.map((column) => landings.has(column.replace(/\[\d+\]$/, "")));
 }
 
 /** An expectation from the server's list, with every field. */

@@ -1,14 +1,14 @@
-// Two controllers on the same pieces, for the first screen. They need no session: the page deals the pieces, and one call lists the
-// placements of both positions.
+// Two controllers on the same pieces, for the first screen. They need no session: the page deals the pieces, and a call for each
+// position returns the controller's choice.
 
-import { type Placements, tensor } from "../src/index.js";
-import type { App, Weighing } from "./app.js";
+import { tensor } from "../src/index.js";
+import type { App } from "./app.js";
 import { Board } from "./board.js";
 import { button, grouped, h, sleep } from "./dom.js";
 import { Field } from "./field.js";
 import { type Chosen, chosenOf, rulesOf } from "./rules.js";
 import { lifted } from "./tetromino.js";
-import { cellsOf, judge, union } from "./weighing.js";
+import { cellsOf, judgementOf } from "./weighing.js";
 
 /** Rows above the playfield: an upright I needs four. */
 const ABOVE = 4;
@@ -23,9 +23,8 @@ class Player {
   field: Field;
   rows: Uint16Array | Uint32Array;
   cleared = 0;
-  weighing: Weighing | undefined;
 
-  constructor(readonly name: string, private readonly chosen: Chosen) {
+  constructor(private readonly app: App, readonly name: string, private readonly chosen: Chosen) {
     this.board = new Board(ABOVE, `Playfield of ${name}`);
     this.field = new Field(chosen.width, chosen.height);
     this.rows = new Uint16Array(chosen.height);
@@ -40,9 +39,11 @@ class Player {
   }
 
   /** Places the piece as the controller chooses; false if that ends the game. */
-  place(placements: Placements, position: number, kind: number): boolean {
-    const { width, height } = this.chosen;
-    const { best } = judge(this.weighing!, placements, position);
+  async place(kind: number): Promise<boolean> {
+    const { app, chosen: { width, height }, name, rows } = this;
+    const packed = { boards: tensor(rows, [1, height]), pieces: tensor(Uint8Array.of(kind)) };
+    const placements = await app.client.enumeratePlacements({ rules: rulesOf(app, this.chosen), packed }, { policy: name, includeCells: true, includeAfterstates: true });
+    const { best } = judgementOf(placements);
     const cells = cellsOf(placements, best);
     this.board.show({ width, height, cells: this.field.cells.slice(), last: this.field.last, ghost: cells, piece: { kind, cells: lifted(cells, height) } });
     if (placements.terminated[best] === 1) {
@@ -78,7 +79,7 @@ export class Demo {
 
   constructor(private readonly app: App, names: readonly [string, string]) {
     this.chosen = { ...chosenOf(app.catalog.rulesPresets[0]!), width: 10, height: 20, preview: 0 };
-    this.players = names.map((name) => new Player(name, this.chosen));
+    this.players = names.map((name) => new Player(app, name, this.chosen));
     this.element = h("div", { class: "demo" }, ...this.players.map(({ element }) => element), this.pause);
     this.pause.textContent = this.isRunning ? "Pause" : "Go on";
   }
@@ -124,23 +125,13 @@ export class Demo {
 
   /** Places the next piece in both games. */
   private async piece(): Promise<void> {
-    const { players, chosen } = this;
-    const { height, width } = chosen;
-    for (const player of players) {
-      player.weighing ??= await this.app.weighing(player.name, width);
-    }
     if (this.bag.length === 0) {
       this.bag = [0, 1, 2, 3, 4, 5, 6].map((kind) => [Math.random(), kind] as const).sort(([one], [other]) => one - other).map(([, kind]) => kind);
     }
     const kind = this.bag.pop()!;
-    const boards = new Uint16Array(2 * height);
-    players.forEach(({ rows }, at) => boards.set(rows, at * height));
-    const packed = { boards: tensor(boards, [2, height]), pieces: tensor(Uint8Array.of(kind, kind)) };
-    const features = union(players.map(({ weighing }) => weighing!));
-    const placements = await this.app.client.enumeratePlacements({ rules: rulesOf(this.app, chosen), packed }, { features, includeCells: true, includeAfterstates: true });
-    const goOn = players.map((player, position) => player.place(placements, position, kind));
+    const goOn = await Promise.all(this.players.map((player) => player.place(kind)));
     if (goOn.includes(false)) {
-      players.forEach((player) => player.begin());
+      this.players.forEach((player) => player.begin());
     }
   }
 }

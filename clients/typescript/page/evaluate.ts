@@ -1,15 +1,16 @@
 // The view "Evaluate": many games of several controllers and formulas on the same seeds, played by the server, with live results.
 
 import { type Policy, TetrionError, elementsOf } from "../src/index.js";
-import { ClearPoints, DataType, EpisodeEnd, type EvaluationSummary, FeatureFamily } from "../src/protocol.js";
+import { ClearPoints, DataType, EpisodeEnd, type EvaluationSummary } from "../src/protocol.js";
 import { type Choices, type Reader, seedOf } from "./address.js";
 import type { App, View } from "./app.js";
 import { type Series, LineChart, StripChart } from "./charts.js";
-import { SeedField, button, field, grouped, h, options, report, scroll, select, short } from "./dom.js";
-import { wayOf } from "./outlook.js";
+import { SeedField, button, field, grouped, h, options, scroll, select, short } from "./dom.js";
+import { EXAMPLE, formulaField, languageOf, refuseFormula } from "./formulas.js";
 import { type Measure, choicesOf, chosenOf, fullRulesOf, measuresOf, rulesOf } from "./rules.js";
 import { RulesForm, isPlacement } from "./rules_form.js";
 import { Sample } from "./statistics.js";
+import { policyOf } from "./weighing.js";
 
 /** Choices for the number of games, and for the number of pieces after which games are cut. */
 const [GAMES, LIMITS] = [[50, 200, 1000, 5000], [500, 10_000, 100_000, 1_000_000]] as const;
@@ -19,8 +20,6 @@ const MOST = 6;
 const POINTS = 120;
 /** Start of a player that is a formula; its text follows. */
 const FORMULA = "formula:";
-/** The formula of a new row. */
-const EXAMPLE = "-4*holes - max(0, max_height - 6)^2 - bumpiness";
 
 /** Elements of a row that can have the keyboard focus. */
 const FOCUSED = "select, textarea, button";
@@ -87,9 +86,7 @@ export class Evaluate implements View {
     });
     const formulas = address.parsed("formulas", (text) => formulasOf(text, MOST - (given?.length ?? 0)));
     this.contestants = [...(given ?? (formulas !== undefined ? [] : wanted.length >= 2 ? wanted : known.slice(0, 2))), ...(formulas ?? []).map((text) => FORMULA + text)].map(fresh);
-    this.language = h("details", {}, h("summary", {}, "What a formula can use"),
-      h("p", { class: "remark" }, "The placement with the largest value is played. Features: ", ...app.catalog.features.flatMap(({ name, family, formula }) => [h("span", { title: formula }, family === FeatureFamily.SINGLE ? name : `${name}[i]`), " "])),
-      h("p", { class: "remark" }, "Also + - * / ^, min, max, abs, exp, ln, if … then … else, let x = …;, and conditions such as next == I; lines, pieces, width and height."));
+    this.language = languageOf(app.catalog);
     this.spread = h("section", { class: "card wide" }, this.title, this.strips.surface.canvas, h("p", { class: "source" }, "Bars show games on a logarithmic scale, with the mean and its 95 % interval below."));
     this.found.append(
       h("section", { class: "card" }, h("h2", {}, "Mean as games finish"), this.means.surface.canvas),
@@ -169,18 +166,12 @@ export class Evaluate implements View {
   /** Values and labels of all possible players, including controllers with weights that were changed in the race. */
   private players(): (readonly [string, string])[] {
     const { width, preview } = this.form.chosen;
-    const titled = (name: string) => (this.lacksPreview(name, preview) ? `${name} (greedy)` : name);
+    const titled = (name: string) => (this.app.lacksPreview(name, preview) ? `${name} (greedy)` : name);
     const edited = [...this.app.edited].filter(([, weighing]) => this.app.controllers(width).some(({ name }) => name === weighing.name));
     return [
       ...this.app.controllers(width).map(({ name }) => [name, titled(name)] as const),
       ...edited.map(([side, { name }]) => [`edited:${side}`, `${titled(name)}, weights of ${side}`] as const),
     ];
-  }
-
-  /** Whether a controller is greedy here because the preview is too short for it. */
-  private lacksPreview(name: string, preview: number): boolean {
-    const expectation = this.app.expectation(name);
-    return expectation !== undefined && !wayOf(expectation, preview).weighs;
   }
 
   /** Name of a contestant in charts and tables: a formula has the number of its row. */
@@ -237,21 +228,12 @@ export class Evaluate implements View {
   }
 
   private textOf(contestant: Contestant, text: string): HTMLTextAreaElement {
-    const made = h("textarea", {
-      class: "formula",
-      rows: 3,
-      spellcheck: false,
-      maxLength: this.app.info.limits!.formulas!.maxFormulaBytes,
-      value: text,
-      oninput: () => report(made, undefined),
-      // The rows stay: a click on one of their buttons is what changes a text, and must find its button.
-      onchange: () => {
-        Object.assign(contestant, fresh(FORMULA + made.value));
-        this.results();
-        this.app.changed();
-      },
+    // The rows stay: a click on one of their buttons is what changes a text, and must find its button.
+    return formulaField(this.app.info, text, (changed) => {
+      Object.assign(contestant, fresh(FORMULA + changed));
+      this.results();
+      this.app.changed();
     });
-    return made;
   }
 
   /** Draws the charts and the table. */
@@ -291,13 +273,7 @@ export class Evaluate implements View {
     }
     const edited = this.app.edited.get(player.replace("edited:", ""));
     const { preview } = this.form.chosen;
-    if (!player.startsWith("edited:") || edited === undefined) {
-      return this.lacksPreview(player, preview) ? { name: player, search: { greedy: {} } } : { name: player };
-    }
-    const { expectation } = edited;
-    const weights = { features: edited.set, weights: [...edited.weights] };
-    const search = expectation === undefined || this.lacksPreview(edited.name, preview) ? { greedy: {} } : { expectation };
-    return { label: player, weights, terminalValue: edited.avoids ? 1 : 2, search };
+    return player.startsWith("edited:") && edited !== undefined ? { label: player, ...policyOf(edited, preview) } : this.app.policy(player, preview);
   }
 
   private async run(): Promise<void> {
@@ -364,8 +340,7 @@ export class Evaluate implements View {
     if (!control) {
       return false;
     }
-    control.id ||= `formula-${at}`;
-    report(control, (problem as TetrionError).violations[0]!.description);
+    refuseFormula(control, problem as TetrionError);
     control.focus();
     return true;
   }

@@ -17,7 +17,7 @@ import { handBack, usesKey } from "./focus.js";
 import { foreseen, moved } from "./foresight.js";
 import { type Act, type Handling, Keyboard, Repeats, USUAL_HANDLING, legend } from "./keyboard.js";
 import { keep, kept } from "./kept.js";
-import { Pieces, choosing, handOf, placed } from "./pieces.js";
+import { type Hand, NO_PIECES, choosing, handOf, placed } from "./pieces.js";
 import { Rival } from "./rival.js";
 import { ABOVE, type Chosen, STEPS_PER_SECOND, choicesOf, chosenOf, configOf, fullRulesOf, namesSpots, steers, tetrominoPresets } from "./rules.js";
 import { RulesForm } from "./rules_form.js";
@@ -48,7 +48,7 @@ const TIMED = ["fall_delay", "lock_delay", "lock_resets"];
 interface Position {
   readonly state: Uint8Array;
   readonly field: Field;
-  readonly pieces: Pieces;
+  readonly hand: Hand;
   readonly tally: Tally;
 }
 
@@ -81,7 +81,7 @@ export class Play implements View {
   private readonly turns = new Turns();
   private session: Session | undefined;
   private field = new Field(10, 20);
-  private pieces = new Pieces();
+  private hand = NO_PIECES;
   private tally = NOTHING;
   private past: Position[] = [];
   private placements: Placements | undefined;
@@ -319,7 +319,7 @@ export class Play implements View {
     this.due = this.steers && act !== "hold" ? Math.max(this.due - 1, -MOST_AHEAD) : this.due;
     await this.step(key, answered);
     if (act === "hold" && this.over === undefined) {
-      this.say(`Now ${LETTERS[this.pieces.hand.current]}`);
+      this.say(`Now ${LETTERS[this.hand.current]}`);
     }
   }
 
@@ -351,8 +351,7 @@ export class Play implements View {
     const first = await this.session.reset();
     const { rules } = this;
     this.field = new Field(width, rules.height ?? height);
-    this.pieces = new Pieces(rules.randomizer);
-    this.pieces.begin(handOf(first.observations, rules));
+    this.hand = handOf(first.observations, rules);
     this.tally = tallyOf(first.infos);
     this.past = [];
     this.over = undefined;
@@ -416,12 +415,11 @@ export class Play implements View {
     this.opponents.replaceChildren(field("Against", opponent, "A controller that gets the same pieces, and lands one for each of yours"));
   }
 
-  /** Lists the placements of the current piece, with the features of the adviser. */
+  /** Lists the placements of the current piece, and what the adviser makes of them. */
   private async enumerate(): Promise<void> {
     if (this.over === undefined) {
-      const { columns, expectation } = this.advice.weighing ?? {};
-      const features = columns && { features: columns, includeAfterstates: expectation !== undefined };
-      this.placements = await this.alive((session) => session.enumeratePlacements({ includeCells: true, ...features }));
+      const asked = this.advice.asks(this.rules.preview ?? 0);
+      this.placements = await this.alive((session) => session.enumeratePlacements({ includeCells: true, ...asked }));
     }
   }
 
@@ -467,7 +465,7 @@ export class Play implements View {
 
   /** The piece of a placement. */
   private kindOf({ hold }: Pick<Place, "hold">): number {
-    return placed(this.pieces.hand, hold);
+    return placed(this.hand, hold);
   }
 
   /** The aimed placement in words. */
@@ -477,7 +475,7 @@ export class Play implements View {
     const columns = place.cells.map(([, column]) => column + 1);
     const cleared = lines[place.at]!;
     const words = [
-      `${place.hold ? `Holds ${LETTERS[this.pieces.hand.current]} for ` : ""}${LETTERS[kind]}`,
+      `${place.hold ? `Holds ${LETTERS[this.hand.current]} for ` : ""}${LETTERS[kind]}`,
       `columns ${Math.min(...columns)} to ${Math.max(...columns)}`,
       `rests on row ${place.row + 1}`,
       ...(place.spin > 0 ? [nameOf(kind, place.spin, 0)] : []),
@@ -515,11 +513,11 @@ export class Play implements View {
       const after = tallyOf(step.infos);
       deed = deedInWords(kind, tally, after, this.field.top === 0);
       this.tally = { ...after, deed: deed || tally.deed };
-      this.pieces.go(hand);
+      this.hand = hand;
       this.rival.follow(this.tally.pieces);
-    } else if (hand.held !== this.pieces.hand.held) {
+    } else if (hand.held !== this.hand.held) {
       // A piece was held, and another one is the current piece.
-      this.pieces.go(hand, false);
+      this.hand = hand;
       this.placements = undefined;
     }
     if (step.terminated[0] === 1 || step.truncated[0] === 1) {
@@ -527,7 +525,7 @@ export class Play implements View {
     }
     await this.look(step);
     if (hasLanded) {
-      const now = this.over?.replace("\n", ": ") ?? `${grouped(this.tally.lines)} lines. Now ${LETTERS[this.pieces.hand.current]}`;
+      const now = this.over?.replace("\n", ": ") ?? `${grouped(this.tally.lines)} lines. Now ${LETTERS[this.hand.current]}`;
       this.say(deed === "" ? now : `${deed}. ${now}`);
       await this.remember();
     }
@@ -536,7 +534,7 @@ export class Play implements View {
   /** Stores the current position at the end of the history. */
   private async remember(): Promise<void> {
     const [state] = await this.session!.saveState();
-    this.past.push({ state: state!, field: this.field.copy(), pieces: this.pieces.copy(), tally: this.tally });
+    this.past.push({ state: state!, field: this.field.copy(), hand: this.hand, tally: this.tally });
     this.past.splice(0, this.past.length - MEMORY);
     this.undoButton.disabled = this.past.length < 2;
   }
@@ -551,7 +549,7 @@ export class Play implements View {
     try {
       const restored = await this.alive((session) => session.restoreState({ snapshots: [then.state] }));
       this.field = then.field.copy();
-      this.pieces = then.pieces.copy();
+      this.hand = then.hand;
       this.tally = then.tally;
       this.rival.follow(then.tally.pieces);
       this.over = undefined;
@@ -575,7 +573,7 @@ export class Play implements View {
       await this.enumerate();
     }
     const { placements } = this;
-    const given = placements && (await this.alive((session) => this.advice.give(session, placements, this.pieces)));
+    const given = placements && (await this.alive((session) => this.advice.give(session, placements, this.hand)));
     if (given !== undefined) {
       this.hinted = given;
       this.draw();
@@ -588,7 +586,7 @@ export class Play implements View {
     const { placements, field, over, hinted } = this;
     const hint = hinted && placements && { kind: hinted.kind, cells: cellsOf(placements, hinted.row) };
     const place = this.aim?.place;
-    const { hand } = this.pieces;
+    const { hand } = this;
     let piece: { kind: number; cells: readonly Cell[] } | undefined;
     let ghost: readonly Cell[] | undefined;
     if (over === undefined && this.isKeypress) {

@@ -1,23 +1,23 @@
-// The view "Race": two controllers on the same pieces, with their choices and the effect of their weights.
+// The view "Race": two players on the same pieces, controllers or formulas, with their choices and the effect of their weights.
 
-import { type Placements, type Session, placementOf } from "../src/index.js";
+import { type Placements, type Policy, type Session, TetrionError, placementOf } from "../src/index.js";
 import { AutoresetMode, type Rules } from "../src/protocol.js";
 import { type Choices, type Reader, seedOf } from "./address.js";
-import { type App, type View, type Weighing, isGone, isSilence } from "./app.js";
+import { type App, type View, isGone, isSilence } from "./app.js";
 import { Board, Side } from "./board.js";
-import { SeedField, Turns, button, drawnSeed, field, grouped, h, options, select, sleep } from "./dom.js";
+import { SeedField, Turns, button, drawnSeed, field, grouped, h, options, select, short, sleep } from "./dom.js";
 import { Facts } from "./facts.js";
 import { Field } from "./field.js";
 import { handBack, usesKey } from "./focus.js";
+import { EXAMPLE, formulaField, languageOf, refuseFormula } from "./formulas.js";
 import { Heat } from "./heat.js";
-import { wayOf, weigh } from "./outlook.js";
-import { Pieces, choosing, handOf, placed } from "./pieces.js";
+import { NO_PIECES, choosing, handOf, placed } from "./pieces.js";
 import { ABOVE, type Chosen, choicesOf, chosenOf, configOf } from "./rules.js";
 import { RulesForm, isPlacement } from "./rules_form.js";
 import { Sliders } from "./sliders.js";
 import { NOTHING, landed, tallyOf } from "./tally.js";
 import { type Cell, LETTERS, lifted } from "./tetromino.js";
-import { type Judgement, cellsOf, parts, union, warmth } from "./weighing.js";
+import { type Judgement, type Weighing, cellsOf, judgementOf, parts, policyOf, warmth, wayOf } from "./weighing.js";
 
 /** Speeds of the slider, in pieces per second. */
 const SPEEDS = [1, 2, 4, 8, 15, 30, 60, Infinity];
@@ -25,6 +25,8 @@ const SPEEDS = [1, 2, 4, 8, 15, 30, 60, Infinity];
 const PAUSE = 3000;
 /** Milliseconds until the next attempt if the server does not answer. */
 const PATIENCE = 2000;
+/** The name of a player that is a formula, in the list of controllers. */
+const FORMULA = "formula";
 
 /** One of the two players. */
 class Lane {
@@ -37,20 +39,60 @@ class Lane {
   readonly source = h("p", { class: "source" });
   /** How the controller plays. */
   readonly way = h("span", { class: "way" });
+  /** The controller with its weights; undefined for a formula. */
   controller: Weighing | undefined;
+  /** The formula that plays; undefined for a controller. */
+  formula: string | undefined;
+  /** The last formula that the server took. */
+  taken = EXAMPLE;
+  /** The field for a formula. */
+  text: HTMLTextAreaElement | undefined;
   /** Names in the list of controllers. */
   offered = "";
   /** Weights from the address. */
   given: readonly number[] | undefined;
   field = new Field(10, 20);
-  pieces = new Pieces();
+  hand = NO_PIECES;
   tally = NOTHING;
-  /** The chosen placement: its row, cells and piece. */
-  chosen: { row: number; cells: Cell[]; kind: number; judgement: Judgement } | undefined;
+  /** The placements of the current piece, and the chosen one: its row, cells and piece. */
+  chosen: { placements: Placements; row: number; cells: Cell[]; kind: number; judgement: Judgement } | undefined;
   over: string | undefined;
+  private readonly summary = h("summary");
+  /** What the player plays by: sliders or a formula. */
+  private readonly means = h("div", { class: "means" });
 
-  constructor(readonly side: "A" | "B", public name: string, changed: (lane: Lane) => void) {
+  /** The player in an environment. */
+  constructor(readonly side: "A" | "B", readonly env: number, public name: string, changed: (lane: Lane) => void) {
     this.sliders = new Sliders(side, () => changed(this));
+  }
+
+  /** What plays. */
+  policy(preview: number): Policy {
+    return this.formula === undefined ? policyOf(this.controller!, preview) : { formula: this.formula };
+  }
+
+  /** Shows the weights of the controller. */
+  showWeights(controller: Weighing): void {
+    this.summary.textContent = `Weights of ${this.side}`;
+    this.sliders.show(controller);
+    this.source.textContent = controller.source;
+    this.means.replaceChildren(this.source, this.sliders.element);
+  }
+
+  /** Shows the field for a formula, and what it can use. */
+  showFormula(field: HTMLTextAreaElement, language: HTMLElement): void {
+    this.text = field;
+    field.ariaLabel = `Formula of ${this.side}`;
+    this.summary.textContent = field.ariaLabel;
+    this.source.textContent = "";
+    this.means.replaceChildren(h("div", { class: "field" }, field), this.source, language);
+  }
+
+  /** Takes what the player makes of its placements. */
+  choose(placements: Placements): void {
+    const judgement = judgementOf(placements);
+    const { best: row } = judgement;
+    this.chosen = { placements, row, judgement, cells: cellsOf(placements, row), kind: placed(this.hand, placements.holds?.[row] === 1) };
   }
 
   /** Whether the user has changed the weights. */
@@ -61,7 +103,7 @@ class Lane {
   get element(): HTMLElement {
     const legend = h("div", { class: "legend", "aria-hidden": "true" }, h("span", {}, "worse"), h("i", {}), h("span", {}, "better"));
     const field = h("div", { class: "playfield" }, this.board.surface.canvas, this.heat.surface.canvas, legend);
-    const weights = h("details", { class: "weights", open: matchMedia("(min-width: 60rem)").matches }, h("summary", {}, `Weights of ${this.side}`), this.source, this.sliders.element);
+    const weights = h("details", { class: "weights", open: matchMedia("(min-width: 60rem)").matches }, this.summary, this.means);
     const numbers = h("div", { class: "numbers" }, this.facts.element, h("div", { class: "side" }, this.beside.hold, this.beside.queue));
     return h("section", { class: `lane lane-${this.side.toLowerCase()}`, "aria-label": `Player ${this.side}` }, field, h("div", { class: "about-player" }, this.select, numbers, weights));
   }
@@ -77,9 +119,6 @@ export class Race implements View {
   private readonly differ = h("p", { class: "remark" });
   private session: Session | undefined;
   private states: Uint8Array[] | undefined;
-  private placements: Placements | undefined;
-  /** Environments of the last answer with placements. */
-  private asked: readonly number[] = [];
   private speed = 3;
   private running = true;
   private shown = false;
@@ -98,8 +137,13 @@ export class Race implements View {
     this.seed = new SeedField(address.parsed("seed", seedOf) ?? 1n, () => void this.begin());
     const names = app.controllers(this.form.chosen.width).map(({ name }) => name);
     const named = (side: string, wanted: string, other: number) => address.oneOf(side, names) ?? (names.includes(wanted) ? wanted : names[other] ?? names[0]!);
-    this.lanes = [new Lane("A", named("a", "dellacherie", 0), (lane) => this.changed(lane)), new Lane("B", named("b", "bcts", 1), (lane) => this.changed(lane))];
+    this.lanes = [new Lane("A", 0, named("a", "dellacherie", 0), (lane) => this.changed(lane)), new Lane("B", 1, named("b", "bcts", 1), (lane) => this.changed(lane))];
     for (const lane of this.lanes) {
+      const formula = address.text(`formula_${lane.side.toLowerCase()}`);
+      if (formula !== undefined) {
+        [lane.name, lane.formula] = [FORMULA, formula];
+        continue;
+      }
       const { featureSet } = app.catalog.policies.find(({ name }) => name === lane.name)!;
       // Sets whose number of features depends on the width have no controllers of other widths than 10.
       const { columns } = app.catalog.featureSets.find(({ name }) => name === featureSet)!;
@@ -127,7 +171,7 @@ export class Race implements View {
       options(this.form.element, this.seed.element),
       this.differ);
     this.root.append(
-      h("h1", { class: "only-read" }, "Two controllers on the same pieces"),
+      h("h1", { class: "only-read" }, "Two players on the same pieces"),
       toolbar,
       h("div", { class: "lanes" }, ...this.lanes.map((lane) => lane.element)));
     handBack(this.root);
@@ -154,7 +198,8 @@ export class Race implements View {
     const [a, b] = this.lanes;
     const weights = this.lanes.filter((lane) => lane.isEdited).map(({ side, controller }) => [`weights_${side.toLowerCase()}`, String(controller!.weights)]);
     const speed = SPEEDS[this.speed]!;
-    return { ...choicesOf(this.app, this.form.chosen), seed: String(this.seed.value), a: a.name, b: b.name, ...(speed !== 8 && { speed: String(speed) }), ...Object.fromEntries(weights) };
+    const player = (name: string, { name: controller, formula }: Lane) => (formula === undefined ? { [name]: controller } : { [`formula_${name}`]: formula });
+    return { ...choicesOf(this.app, this.form.chosen), seed: String(this.seed.value), ...player("a", a), ...player("b", b), ...(speed !== 8 && { speed: String(speed) }), ...Object.fromEntries(weights) };
   }
 
   close(): void {
@@ -221,8 +266,8 @@ export class Race implements View {
       this.lanes.forEach((lane, at) => {
         lane.field = new Field(width, rules.height ?? height);
         lane.over = undefined;
-        lane.pieces = new Pieces(rules.randomizer);
-        lane.pieces.begin(handOf(observations, rules, at));
+        lane.hand = handOf(observations, rules, at);
+        lane.chosen = undefined;
         lane.tally = tallyOf(infos, at);
         lane.beside.begin(rules);
       });
@@ -240,27 +285,33 @@ export class Race implements View {
 
   /** Offers the controllers for this width. A player keeps its controller if possible, and an unchanged list the keyboard focus. */
   private async offer({ width, preview }: Chosen): Promise<void> {
-    const controllers = this.app.controllers(width);
+    const names = [...this.app.controllers(width).map(({ name }) => name), FORMULA];
     for (const lane of this.lanes) {
-      const names = controllers.map(({ name }) => name);
       if (!names.includes(lane.name)) {
         lane.name = names[0]!;
       }
       if (lane.offered !== names.join()) {
         lane.offered = names.join();
-        const choice = select(names.map((name) => [name, name] as const), lane.name, (name) => {
-          lane.name = name;
-          lane.controller = undefined;
+        const choice = select(names.map((name) => [name, name === FORMULA ? "a formula" : name] as const), lane.name, (name) => {
+          [lane.name, lane.controller, lane.text] = [name, undefined, undefined];
+          lane.formula = name === FORMULA ? EXAMPLE : undefined;
           void this.begin();
         });
         lane.select.replaceChildren(h("span", { class: "badge" }, lane.side), field(`Controller ${lane.side}`, choice), lane.way);
+      }
+      if (lane.formula !== undefined) {
+        if (lane.text === undefined) {
+          lane.showFormula(formulaField(this.app.info, lane.formula, (text) => this.rewrite(lane, text)), languageOf(this.app.catalog));
+          this.mark(lane);
+        }
+        [lane.way.textContent, lane.way.title] = ["greedy", "The placement with the largest value of the formula"];
+        continue;
       }
       if (lane.controller?.name !== lane.name || !sameWidth(lane.controller, await this.app.weighing(lane.name, width))) {
         lane.controller = await this.app.weighing(lane.name, width);
         lane.given?.forEach((weight, at) => (lane.controller!.weights[at] = weight));
         lane.given = undefined;
-        lane.sliders.show(lane.controller);
-        lane.source.textContent = lane.controller.source;
+        lane.showWeights(lane.controller);
         this.mark(lane);
       }
       const way = wayOf(lane.controller.expectation, preview);
@@ -284,8 +335,17 @@ export class Race implements View {
     this.app.changed();
     if (!this.stale) {
       this.stale = true;
-      void this.guarded(() => this.decide());
+      void this.guarded(() => this.look());
     }
+  }
+
+  /** Lets a player go on by another formula. */
+  private rewrite(lane: Lane, text: string): void {
+    lane.formula = text;
+    void this.guarded(async () => {
+      await this.look();
+      this.app.changed();
+    });
   }
 
   /** Plays until the game ends, pauses or is replaced. */
@@ -314,34 +374,35 @@ export class Race implements View {
     }
   }
 
-  /** Places the chosen pieces, and lists the next placements. */
+  /** Places the chosen pieces, and asks for the next choices. */
   private async advance(game: number): Promise<void> {
-    const { session, placements, asked } = this;
-    if (game !== this.game || session === undefined || placements === undefined || asked.length === 0) {
+    const playing = this.lanes.filter(({ over }) => over === undefined);
+    if (game !== this.game || this.session === undefined || playing.length === 0) {
       return;
     }
     if (this.states !== undefined) {
       await this.revive();
     }
-    const playing = asked.map((env) => this.lanes[env]!);
     const chosen = playing.flatMap((lane) => lane.chosen ?? []);
     if (chosen.length < playing.length) {
       return await this.look(); // the last look was cut short
     }
-    const { observations, infos, terminated } = await this.session!.step(chosen.map(({ row }) => placements.actions[row]!), { envIds: asked });
+    const actions = chosen.map(({ placements, row }) => placements.actions[row]!);
+    const { observations, infos, terminated } = await this.session!.step(actions, { envIds: playing.map(({ env }) => env) });
     this.pieces++;
-    if (asked.length === 2 && this.firstDifference === 0 && placements.actions[chosen[0]!.row] !== placements.actions[chosen[1]!.row]) {
+    if (playing.length === 2 && this.firstDifference === 0 && actions[0] !== actions[1]) {
       this.firstDifference = this.pieces;
     }
     const { rules } = this;
     const size = observations.board!.length / playing.length;
     playing.forEach((lane, at) => {
-      const { row, cells, kind } = chosen[at]!;
+      const { placements, row, cells, kind } = chosen[at]!;
       const lost = placements.terminated[row] === 1;
       lane.field.land(kind, cells, !lost || placements.lines[row]! > 0);
       lane.field.agree(observations.board!.subarray(at * size, (at + 1) * size));
-      lane.pieces.go(handOf(observations, rules, at));
+      lane.hand = handOf(observations, rules, at);
       lane.tally = landed(lane.tally, infos, kind, lane.field.top === 0, at);
+      lane.chosen = undefined;
       if (terminated[at] === 1) {
         lane.over = `Topped out\n${grouped(lane.tally.lines)} lines`;
       }
@@ -349,61 +410,62 @@ export class Race implements View {
     await this.look();
   }
 
-  /** Lists the placements of the current pieces. */
+  /** Asks for the choice of each player, and shows it. */
   private async look(): Promise<void> {
-    this.lanes.forEach((lane) => (lane.chosen = undefined));
-    this.asked = [0, 1].filter((env) => this.lanes[env]!.over === undefined);
-    if (this.asked.length > 0) {
-      const features = union(this.lanes.map((lane) => lane.controller!));
-      const includeAfterstates = this.lanes.some((lane) => lane.controller!.expectation !== undefined);
-      this.placements = await this.session!.enumeratePlacements({ features, includeCells: true, includeAfterstates, envIds: this.asked });
-    }
-    await this.decide();
-  }
-
-  /** Chooses a placement for each current piece. */
-  private async decide(): Promise<void> {
-    const { placements, session, asked } = this;
     this.stale = false;
-    if (placements === undefined || session === undefined) {
+    const { session } = this;
+    if (session === undefined) {
       return;
     }
-    const { rules } = this;
-    const judgements = await Promise.all(asked.map((env, at) => {
-      const { controller, pieces } = this.lanes[env]!;
-      return weigh(this.app.client, rules, controller!, placements, at, pieces);
-    }));
-    judgements.forEach((judgement, at) => {
-      const lane = this.lanes[asked[at]!]!;
-      const { best } = judgement;
-      lane.chosen = { row: best, judgement, cells: cellsOf(placements, best), kind: placed(lane.pieces.hand, placements.holds?.[best] === 1) };
-    });
-    this.show(placements);
+    await Promise.all(this.lanes.filter(({ over }) => over === undefined).map((lane) => this.ask(session, lane)));
+    this.show();
+  }
+
+  /** Asks for the choice of a player. A player whose formula the server refuses goes on by the last one that it took. */
+  private async ask(session: Session, lane: Lane): Promise<void> {
+    const { controller, env, formula } = lane;
+    try {
+      const policy = lane.policy(this.rules.preview ?? 0);
+      lane.choose(await session.enumeratePlacements({ policy, features: controller?.columns, includeCells: true, envIds: [env] }));
+      lane.taken = formula ?? lane.taken;
+    } catch (problem) {
+      const isRefused = problem instanceof TetrionError && problem.field.startsWith("policy.formula");
+      if (!isRefused || lane.text === undefined || formula === lane.taken) {
+        throw problem;
+      }
+      refuseFormula(lane.text, problem);
+      lane.formula = lane.taken;
+      await this.ask(session, lane);
+    }
   }
 
   /** Shows the choices and their reasons. */
-  private show(placements: Placements): void {
+  private show(): void {
     const { width, height } = this.form.chosen;
     // Each block of the heat map is two cells high.
     this.root.style.setProperty("--ratio", String(width / (height + ABOVE + (this.rules.hold === true ? 4 : 2))));
     for (const lane of this.lanes) {
       const { field, chosen } = lane;
       if (chosen !== undefined) {
-        const { row, judgement: { first, values } } = chosen;
+        const { placements, row, judgement: { first, values } } = chosen;
         const warm = warmth(chosen.judgement);
         const { rules } = this;
         // Placements that the controller did not examine have no value.
         const known = values.flatMap((value, at) => (Number.isFinite(value) || placements.terminated[first + at] === 1 ? [at] : []));
         const shown = known.map((at) => ({ ...placementOf(placements, first + at), warmth: warm[at]! }));
         lane.heat.show(width, rules.hold === true, shown, placementOf(placements, row));
-        lane.sliders.explain(parts(lane.controller!, placements, row));
+        if (lane.controller !== undefined) {
+          lane.sliders.explain(parts(lane.controller, placements, row));
+        } else {
+          lane.source.textContent = inOrder(values);
+        }
       }
       const ghost = chosen?.cells;
       const piece = chosen && { kind: chosen.kind, cells: lifted(chosen.cells, height) };
       lane.board.show({ width, height, cells: field.cells, last: field.last, ghost, piece, words: lane.over });
       lane.facts.show(lane.tally, String(field.top));
-      const { hand } = lane.pieces;
-      const holds = chosen !== undefined && placements.holds?.[chosen.row] === 1;
+      const { hand } = lane;
+      const holds = chosen !== undefined && chosen.placements.holds?.[chosen.row] === 1;
       // After the choice: the piece above the field is the one to place.
       lane.beside.show(choosing(hand, holds));
       const does = holds ? `, holds ${LETTERS[hand.current]} for ${LETTERS[chosen.kind]}` : "";
@@ -457,6 +519,12 @@ export class Race implements View {
       return false;
     }
   }
+}
+
+/** The largest values of a formula, in words. */
+function inOrder(values: readonly number[]): string {
+  const [best = NaN, second] = [...values].sort((one, other) => other - one);
+  return `Value here: ${short(best)}${second === undefined || second === -Infinity ? "" : `; of the second placement: ${short(second)}`}`;
 }
 
 function sameWidth(a: Weighing, b: Weighing): boolean {

@@ -4,17 +4,16 @@
 
 import type { Placements, Session } from "../src/index.js";
 import { AutoresetMode, type Rules } from "../src/protocol.js";
-import { type App, type Weighing, isGone } from "./app.js";
+import { type App, isGone } from "./app.js";
 import { Board, Row } from "./board.js";
 import { Turns, grouped, h } from "./dom.js";
 import { Facts } from "./facts.js";
 import { Field } from "./field.js";
-import { wayOf, weigh } from "./outlook.js";
-import { Pieces, handOf, placed } from "./pieces.js";
+import { type Hand, handOf, placed } from "./pieces.js";
 import { ABOVE, type Chosen, configOf, visibleRows } from "./rules.js";
 import { type Tally, landed, tallyOf } from "./tally.js";
 import { type Cell, DRAWINGS, LETTERS } from "./tetromino.js";
-import { cellsOf } from "./weighing.js";
+import { cellsOf, judgementOf, wayOf } from "./weighing.js";
 
 /** Maximum number of stored positions. */
 const MEMORY = 1000;
@@ -31,7 +30,7 @@ export interface Match {
 interface Moment {
   readonly state: Uint8Array;
   readonly field: Field;
-  readonly pieces: Pieces;
+  readonly hand: Hand;
   readonly tally: Tally;
   readonly isOver: boolean;
 }
@@ -47,7 +46,6 @@ export class Rival {
     this.board.surface.canvas,
     h("div", { class: "rival-facts" }, this.title, this.way, this.numbers.element, this.held.surface.canvas));
   private match: Match | undefined;
-  private weighing: Weighing | undefined;
   private session: Session | undefined;
   private past: Moment[] = [];
   /** Number of pieces that the person has landed. */
@@ -80,17 +78,14 @@ export class Rival {
   }
 
   private async start({ controller, chosen, seed }: Match): Promise<void> {
-    this.weighing = await this.app.weighing(controller, chosen.width);
-    const way = wayOf(this.weighing.expectation, chosen.preview);
+    const way = wayOf(this.app.expectation(controller), chosen.preview);
     this.title.textContent = controller;
     [this.way.textContent, this.way.title] = [way.words, way.more];
     this.session = await this.open(chosen, [seed]);
     const first = await this.session.reset();
     const { rules } = this;
-    const pieces = new Pieces(rules.randomizer);
-    pieces.begin(handOf(first.observations, rules));
     this.held.surface.canvas.hidden = rules.hold !== true;
-    await this.remember({ field: new Field(chosen.width, rules.height ?? chosen.height), pieces, tally: tallyOf(first.infos), isOver: false });
+    await this.remember({ field: new Field(chosen.width, rules.height ?? chosen.height), hand: handOf(first.observations, rules), tally: tallyOf(first.infos), isOver: false });
   }
 
   private open(chosen: Chosen, envSeeds: bigint[] = []): Promise<Session> {
@@ -130,12 +125,12 @@ export class Rival {
 
   /** Lands a piece. */
   private async land({ isKeypress }: Match): Promise<void> {
-    const { field, pieces, tally } = this.now;
+    const { field, hand, tally } = this.now;
     let placements = await this.look();
     const { rules } = this;
-    const { best } = await weigh(this.app.client, rules, this.weighing!, placements, 0, pieces);
+    const { best } = judgementOf(placements);
     const [wanted, cells] = [placements.placements[best]!, cellsOf(placements, best)];
-    const kind = placed(pieces.hand, placements.holds?.[best] === 1);
+    const kind = placed(hand, placements.holds?.[best] === 1);
     let row = best;
     let step = await this.alive((session) => session.step([placements.actions[row]!]));
     // After each key the way to the placement is computed again.
@@ -144,22 +139,20 @@ export class Rival {
       row = Math.max(0, placements.placements.indexOf(wanted));
       step = await this.alive((session) => session.step([placements.actions[row]!]));
     }
-    const after = { field: field.copy(), pieces: pieces.copy(), isOver: step.terminated[0] === 1 || step.truncated[0] === 1 };
+    const after = { field: field.copy(), hand: handOf(step.observations, rules), isOver: step.terminated[0] === 1 || step.truncated[0] === 1 };
     const board = step.observations.board!;
     const there = isKeypress ? after.field.landing(kind, cells, board) : cells;
     if (there !== undefined) {
       after.field.land(kind, there, placements.terminated[row] === 0 || placements.lines[row]! > 0);
     }
     after.field.agree(board);
-    after.pieces.go(handOf(step.observations, rules));
     await this.remember({ ...after, tally: landed(tally, step.infos, kind, after.field.top === 0) });
   }
 
-  /** Lists the placements of the current piece. */
+  /** Lists the placements of the current piece, with the choice of the opponent. */
   private look(): Promise<Placements> {
-    const { columns, expectation } = this.weighing!;
-    const features = [...columns];
-    return this.alive((session) => session.enumeratePlacements({ features, includeCells: true, includeAfterstates: expectation !== undefined }));
+    const { controller, chosen } = this.match!;
+    return this.alive((session) => session.enumeratePlacements({ policy: this.app.policy(controller, chosen.preview), includeCells: true }));
   }
 
   private async remember(moment: Omit<Moment, "state">): Promise<void> {
@@ -170,8 +163,7 @@ export class Rival {
   }
 
   private draw(): void {
-    const { field, pieces, tally, isOver } = this.now;
-    const { current, held } = pieces.hand;
+    const { field, hand: { current, held }, tally, isOver } = this.now;
     const [{ width }, height] = [field, visibleRows(this.rules)];
     this.numbers.show(tally);
     this.held.show([held]);

@@ -1,8 +1,7 @@
 // The weights of a controller: one slider per feature, and the feature's share of the chosen placement's value.
 
-import type { Weighing } from "./app.js";
 import { button, h, short } from "./dom.js";
-import type { Part } from "./weighing.js";
+import type { Part, Weighing } from "./weighing.js";
 
 /** The sliders. Calls `change` whenever a weight has changed. */
 export class Sliders {

@@ -1,46 +1,73 @@
-// How a linear controller chooses, as features.proto defines it: the server's sums in the server's order.
+// What players make of placements: the server values them, and this file reads its answer.
 
-import type { Placements } from "../src/index.js";
-import type { Weighing } from "./app.js";
+import type { Placements, Policy } from "../src/index.js";
+import type { ExpectationTerms } from "../src/protocol.js";
 import type { Cell } from "./tetromino.js";
 
-/** All features that some controllers need, without duplicates. */
-export function union(controllers: readonly Weighing[]): string[] {
-  return [...new Set(controllers.flatMap((controller) => controller.columns))];
+/** A linear controller at some width: its features and their weights. */
+export interface Weighing {
+  readonly name: string;
+  readonly set: string;
+  /** Names of the features. */
+  readonly columns: readonly string[];
+  /** Published weights. */
+  readonly original: readonly number[];
+  /** Current weights, which sliders change. */
+  readonly weights: number[];
+  /** Whether the controller avoids game-ending placements regardless of their features. */
+  readonly avoids: boolean;
+  /** How the controller weighs the pieces to come; undefined if it is greedy. */
+  readonly expectation: Expecting | undefined;
+  /** Source of the controller. */
+  readonly source: string;
+}
+
+/** The message `Expectation`, with every field. */
+export interface Expecting {
+  readonly pieces: number;
+  readonly placements: number;
+  readonly lostPiece: number;
+  readonly discount: number;
+  readonly terms: ExpectationTerms;
+  readonly caution: number;
+}
+
+/** How a controller plays with this preview, in words, and whether it weighs the pieces to come. */
+export function wayOf(expectation: Expecting | undefined, preview: number): { weighs: boolean; words: string; more: string } {
+  if (expectation === undefined) {
+    return { weighs: false, words: "greedy", more: "The placement with the largest sum of weight times feature" };
+  }
+  const { pieces, placements, caution } = expectation;
+  if (pieces > preview + 1) {
+    return { weighs: false, words: `greedy: needs a preview of ${pieces - 1}`, more: `It weighs ${pieces} pieces to come, of which ${pieces - 1} must be shown; without them it is greedy` };
+  }
+  return {
+    weighs: true,
+    words: pieces === 1 ? "weighs the next piece" : `weighs the next ${pieces} pieces`,
+    more: `Value that the next ${pieces === 1 ? "piece" : `${pieces} pieces`} can reach after the best ${placements} placements; if a piece is hidden, the exact mean over all seven${caution > 0 ? `, less ${caution} standard deviations` : ""}`,
+  };
+}
+
+/** The policy of a controller with its current weights. With a preview that is too short for its search it is greedy. */
+export function policyOf({ set, weights, avoids, expectation }: Weighing, preview: number): Policy {
+  const search = expectation !== undefined && wayOf(expectation, preview).weighs ? { expectation } : { greedy: {} };
+  return { weights: { features: set, weights: [...weights] }, terminalValue: avoids ? "avoid" : "score", search };
 }
 
 /** The values of one position's placements, and the best one. */
 export interface Judgement {
   /** The first row. */
   readonly first: number;
-  /** A value for each row; minus infinity for avoided game-ending placements and for placements that were not examined. */
+  /** A value for each row; minus infinity for placements that the policy does not consider. */
   readonly values: readonly number[];
   /** The chosen row of the answer. */
   readonly best: number;
 }
 
-/** The score of each placement of one position; minus infinity for game-ending placements, if the controller avoids them. */
-export function scores(controller: Weighing, placements: Placements, position: number): number[] {
-  const [first, end] = [placements.rowOffsets[position]!, placements.rowOffsets[position + 1]!];
-  const at = controller.columns.map((name) => placements.featureNames.indexOf(name));
-  const width = placements.featureNames.length;
-  const scores: number[] = [];
-  for (let row = first; row < end; row++) {
-    let score = 0;
-    for (let column = 0; column < at.length; column++) {
-      score += controller.weights[column]! * placements.features![row * width + at[column]!]!;
-    }
-    scores.push(controller.avoids && placements.terminated[row] === 1 ? -Infinity : score);
-  }
-  return scores;
-}
-
-/** Judges the placements of one environment by their scores alone. */
-export function judge(controller: Weighing, placements: Placements, env: number): Judgement {
-  const first = placements.rowOffsets[env]!;
-  const values = scores(controller, placements, env);
-  const largest = Math.max(...values);
-  return { first, values, best: first + Math.max(0, values.indexOf(largest)) };
+/** What the policy of a call makes of the placements of its first position. */
+export function judgementOf({ rowOffsets, policyValues, policyChoices }: Placements): Judgement {
+  const [first, end] = [rowOffsets[0]!, rowOffsets[1]!];
+  return { first, values: [...policyValues!.subarray(first, end)], best: policyChoices![0]! };
 }
 
 /** A feature's share of a placement's value. */
@@ -61,8 +88,8 @@ export function parts(controller: Weighing, placements: Placements, row: number)
 }
 
 /**
- * Rank of each placement from 0 to 1: 1 is the best, 0.5 the median, 0 ends the game. Ranks let the values of any controller share
- * one colour scale.
+ * Rank of each placement from 0 to 1: 1 is the best, 0.5 the median, 0 ends the game. Ranks let the values of any player share one
+ * colour scale.
  */
 export function warmth({ values }: Judgement): number[] {
   const finite = values.filter(Number.isFinite).sort((a, b) => a - b);

@@ -183,7 +183,7 @@ function evaluationSeeding(options: EvaluationOptions): Seeding {
 }
 
 /** A policy as a plain object, its weights as a tensor and its formula as a message. */
-function policyOf(policy: unknown, path: string): unknown {
+export function policyOf(policy: unknown, path: string): unknown {
   if (typeof policy === "string") {
     return { name: policy };
   }

@@ -17,6 +17,7 @@ import {
   type SessionEnvsSchema,
   type Tensor,
 } from "./protocol.js";
+import { type Policy, policyOf } from "./options.js";
 import type { FeaturesLike, Positions } from "./plain.js";
 import { fieldsOf, int32s } from "./requests.js";
 import { type ElementType, tensor } from "./tensors.js";
@@ -39,6 +40,8 @@ export interface PlacementOptions extends CallOptions {
   readonly includeKeys?: boolean | undefined;
   /** Whether to include the exact value of each placement, under rules for which the server knows them. */
   readonly includeOptimalValues?: boolean | undefined;
+  /** A policy that scores placements, such as `"dt-10"` or `{ formula: "-holes" }`: what it makes of each placement. Not with `actions`. */
+  readonly policy?: string | Policy | undefined;
   /** `[B]`: one action per position. The answer has only the placements of these actions, for example for their keys. */
   readonly actions?: Int32Array | readonly number[] | undefined;
 }
@@ -53,6 +56,7 @@ const FIELDS = {
   includePositionFeatures: "includePositionFeatures",
   includeKeys: "includeKeys",
   includeOptimalValues: "includeOptimalValues",
+  policy: "policy",
 } as const satisfies Partial<Record<keyof PlacementOptions, string>>;
 
 /** Names of these options, except `signal`. */
@@ -103,6 +107,13 @@ export interface Placements {
    * with `includeOptimalValues`. `NaN` for a playfield that no game from the empty one reaches.
    */
   readonly optimalValues: Float64Array | undefined;
+  /**
+   * `[R]`: the value that `policy` gives each placement: its score, or with a search the value that it defines. Minus infinity for a
+   * placement that it does not consider, such as one that ends the game.
+   */
+  readonly policyValues: Float64Array | undefined;
+  /** `[B]`: the row that `policy` plays, the first of the best; -1 for a position without rows. */
+  readonly policyChoices: Int32Array | undefined;
 }
 
 /** The name of a key. */
@@ -162,8 +173,9 @@ type Source =
 
 /** The request. */
 export function placementsRequest(source: Source, options: PlacementOptions): MessageInitShape<typeof EnumeratePlacementsRequestSchema> {
-  const { actions } = options;
-  return { ...fieldsOf(EnumeratePlacementsRequestSchema, options, FIELDS), source, ...(actions !== undefined && { actions: tensor(int32s("actions", actions)) }) };
+  const { actions, policy } = options;
+  const given = { ...options, policy: policy === undefined ? policy : policyOf(policy, "policy") };
+  return { ...fieldsOf(EnumeratePlacementsRequestSchema, given, FIELDS), source, ...(actions !== undefined && { actions: tensor(int32s("actions", actions)) }) };
 }
 
 /** The message for positions. */
@@ -210,6 +222,8 @@ export function placementsOf(answer: EnumeratePlacementsResponse, numPositions: 
     keyOffsets,
     keys,
     optimalValues: optional("optimal_values", answer.optimalValues, wanted.includeOptimalValues, [DataType.FLOAT64]),
+    policyValues: optional("policy_values", answer.policyValues, wanted.policy, [DataType.FLOAT64]),
+    policyChoices: wanted.policy === undefined ? undefined : column("policy_choices", answer.policyChoices, [DataType.INT32], [rowOffsets.length - 1]),
   };
 }
 

@@ -227,6 +227,8 @@ test("placements are those of the positions, with what was asked for", async () 
   await unfit(() => list({}, { includePositionFeatures: true }), /no position_features/);
   await unfit(() => list({}, { includeKeys: true }), /no key_offsets/);
   await unfit(() => list({}, { includeOptimalValues: true }), /no optimal_values/);
+  await unfit(() => list({}, { policy: "dt-10" }), /no policy_values/);
+  await unfit(() => list({ policyValues: tensor(new Float64Array(3)), policyChoices: ints(0) }, { policy: "dt-10" }), /policy_choices is INT32 \[1\], expected INT32 \[2\]/);
   await unfit(() => list({ keyOffsets: ints(0, 1, 1, 9), keys: bytes(2) }, { includeKeys: true }), /key_offsets do not ascend from 0 to 2/);
   await unfit(() => list({ keyOffsets: ints(0, 1, 1, 1), keys: tensor(new Uint8Array([12])) }, { includeKeys: true }), /no key/);
   const drawn = answering({ enumeratePlacements: good }).enumeratePlacements({ drawings: [{ rows: [], piece: "O" }] });

@@ -7,12 +7,11 @@ import { create } from "@bufbuild/protobuf";
 
 import { Reader, readAddress, seedOf, wholeNumber, writeAddress } from "../page/address.js";
 import { Aim, type Place, placesOf } from "../page/aim.js";
-import { App, type Weighing, ofLanding } from "../page/app.js";
+import { App } from "../page/app.js";
 import { Field, GIVEN } from "../page/field.js";
 import { foreseen, moved } from "../page/foresight.js";
 import { type Act, Keyboard, Repeats } from "../page/keyboard.js";
-import { weigh } from "../page/outlook.js";
-import { type Hand, Pieces, choosing, handOf } from "../page/pieces.js";
+import { type Hand, choosing, handOf } from "../page/pieces.js";
 import { type Chosen, STEPS_PER_SECOND, TIMING, choicesOf, chosenOf, configOf, measuresOf, readChosen, sizeInWords, tetrominoPresets, visibleRows } from "../page/rules.js";
 import { RULES_FIELDS, messageOf } from "../page/rules_fields.js";
 import { isPlacement } from "../page/rules_form.js";
@@ -21,8 +20,8 @@ import { brief, heightOf, ticks } from "../page/scale.js";
 import { snippets } from "../page/snippets.js";
 import { NOTHING, deedInWords, nameOf } from "../page/tally.js";
 import { type Cell, DRAWINGS, LETTERS, turned } from "../page/tetromino.js";
-import { cellsOf } from "../page/weighing.js";
-import { AttackTable, AutoresetMode, ClearPoints, ExpectationTerms, HalfTurns, Randomizer, RandomizerSchema, type Rules, RulesPresetSchema, RulesSchema, ScoringSchema, SpinRule } from "../src/protocol.js";
+import { type Weighing, cellsOf, judgementOf, policyOf } from "../page/weighing.js";
+import { AttackTable, AutoresetMode, ClearPoints, HalfTurns, Randomizer, RandomizerSchema, type Rules, RulesPresetSchema, RulesSchema, ScoringSchema, SpinRule } from "../src/protocol.js";
 import { Running } from "./support.js";
 
 let running: Running;
@@ -226,14 +225,6 @@ test("keys never lead to where there is no placement, up to the end of a game", 
   assert.ok(fewer > 50, `${fewer} pieces could not be placed in every orientation`);
 });
 
-/** A controller that likes clears by their kind, which are features of the landing. */
-function own(): Weighing {
-  const columns = ["landing_height", "holes", "bumpiness", ...[0, 1, 2, 3, 4, 5, 6].map((way) => `clears[${way}]`)];
-  const weights = [-1, -8, -2, -6, -2, 3, 40, 9, 30, 50];
-  const expectation = { pieces: 2, placements: 6, lostPiece: -100, discount: 1, terms: ExpectationTerms.LANDING, caution: 0.5 };
-  return { name: "own", set: "", columns, original: weights, weights, landing: ofLanding(app.catalog.features, columns), avoids: true, expectation, source: "" };
-}
-
 test("controllers choose as they do in an evaluation, whatever they hold and weigh", async () => {
   const pieces = 40;
   const randomizers = RandomizerSchema.values.map(({ number }) => number).filter((number) => number !== Randomizer.UNSPECIFIED);
@@ -247,14 +238,12 @@ test("controllers choose as they do in an evaluation, whatever they hold and wei
     ["tetrion-10x10-preview", "survey", 1, 6],
     // The piece after the one in play is not shown: its odds decide, whatever deals the pieces.
     ...randomizers.map((randomizer) => ["tetrion-10x10-expectation", "simplified", 0, 8, randomizer] as const),
-    ["own", "guideline", 2, 20],
   ] as const) {
     const chosen = { ...chosenOf(app.catalog.rulesPresets.find((other) => other.name === preset)!), preview, height };
     const asked = configOf(app, chosen);
     const config = { ...asked, rules: { ...asked.rules, ...(randomizer !== undefined && { randomizer }) } };
-    const weighing = name === "own" ? own() : await app.weighing(name, 10);
-    const { columns, weights, expectation } = weighing;
-    const policy = name === "own" ? { weights: { features: columns, weights }, search: { expectation: expectation! } } : { name };
+    const weighing: Weighing = await app.weighing(name, 10);
+    const policy = app.policy(name, preview);
     for (const seed of [5n, 6n]) {
       let expected: readonly number[] = [];
       for await (const event of running.client.evaluate({ rules: config.rules, policies: [policy], seeds: [seed], maxPieces: BigInt(pieces), maxSteps: BigInt(pieces), includeRecordings: true })) {
@@ -263,25 +252,20 @@ test("controllers choose as they do in an evaluation, whatever they hold and wei
       assert.ok(expected.length > 5, `${name} ${preset}: ${expected.length} actions`);
       const session = await running.client.createSession({ ...config, envSeeds: [seed], autoresetMode: AutoresetMode.DISABLED });
       const rules = session.description.config!.rules!;
-      const seen = new Pieces(rules.randomizer);
-      seen.begin(handOf((await session.reset()).observations, rules));
+      let hand = handOf((await session.reset()).observations, rules);
       for (const [piece, action] of expected.entries()) {
-        const found = await session.enumeratePlacements({ features: weighing.columns, includeAfterstates: true });
-        const { best } = await weigh(running.client, rules, weighing, found, 0, seen);
+        // The weights of the sliders play like the controller by its name.
+        const found = await session.enumeratePlacements({ policy: piece % 2 === 0 ? policy : policyOf(weighing, preview) });
+        const { best, first, values } = judgementOf(found);
+        assert.equal(values[best - first], Math.max(...values));
         assert.equal(found.actions[best], action, `${name}, ${preset} ${randomizer ?? ""}, preview ${preview}, seed ${seed}, piece ${piece}`);
         const { observations } = await session.step([action]);
         held += found.holds?.[best] ?? 0;
-        const { odds } = seen;
-        const before = seen.hand;
-        seen.go(handOf(observations, rules));
-        // What is dealt was possible, and what is shown is what was expected.
-        const fresh = before.held < 0 && seen.hand.held >= 0 ? 2 : 1;
-        const [first] = [seen.hand.current, ...seen.hand.next].slice(-fresh);
-        assert.ok(first! < 0 || odds[first!]! > 0, `${odds} ${first}`);
-        const after = choosing(before, found.holds?.[best] === 1);
-        assert.equal(seen.hand.held, after.held);
+        const after = choosing(hand, found.holds?.[best] === 1);
+        hand = handOf(observations, rules);
+        assert.equal(hand.held, after.held);
         if (after.next.length > 0 && piece + 1 < expected.length) {
-          assert.equal(seen.hand.current, after.next[0]);
+          assert.equal(hand.current, after.next[0]);
           followed++;
         }
       }
@@ -289,19 +273,6 @@ test("controllers choose as they do in an evaluation, whatever they hold and wei
     }
   }
   assert.ok(held > 50 && followed > 300, `${held} held, ${followed} followed`);
-});
-
-test("what is left in the bag is known where a piece is held without a landing", () => {
-  const pieces = new Pieces(Randomizer.BAG7);
-  const [I, O, T, Z, S, J, L] = [0, 1, 2, 3, 4, 5, 6];
-  pieces.begin({ current: L, next: [I, O, S, T, Z], held: -1 });
-  assert.deepEqual(pieces.odds, [0, 0, 0, 0, 0, 1, 0], "only J is left");
-  pieces.go({ current: I, next: [O, S, T, Z, J], held: L }, false);
-  assert.deepEqual(pieces.odds, [1, 1, 1, 1, 1, 1, 1], "a new bag");
-  pieces.go({ current: O, next: [S, T, Z, J, T], held: L });
-  assert.deepEqual(pieces.odds, [1, 1, 0, 1, 1, 1, 1]);
-  pieces.go({ current: L, next: [S, T, Z, J, T], held: O }, false);
-  assert.deepEqual(pieces.odds, [1, 1, 0, 1, 1, 1, 1], "a swap deals nothing");
 });
 
 test("pieces keep their colours when garbage rises below them, by placements and by keys", async () => {

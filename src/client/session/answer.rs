@@ -126,6 +126,10 @@ pub struct PlacementList {
     pub keys: Vec<u8>,
     /// The lines to be expected from each placement on for the best player, its own included; empty unless requested.
     pub optimal_values: Vec<f64>,
+    /// The value that the policy of the request gives each placement; empty without a policy.
+    pub policy_values: Vec<f64>,
+    /// The row that the policy plays in each position, -1 without rows; empty without a policy.
+    pub policy_choices: Vec<i32>,
 }
 
 impl PlacementList {
@@ -156,6 +160,8 @@ impl PlacementList {
             key_offsets: offsets(decode_wanted(answer.key_offsets.as_ref(), "key_offsets")?.elements)?,
             keys: decode_wanted(answer.keys.as_ref(), "keys")?.elements,
             optimal_values: decode_wanted(answer.optimal_values.as_ref(), "optimal_values")?.elements,
+            policy_values: decode_wanted(answer.policy_values.as_ref(), "policy_values")?.elements,
+            policy_choices: decode_wanted(answer.policy_choices.as_ref(), "policy_choices")?.elements,
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::client::{Features, RulesChoice};
+use crate::client::{Features, Policy, RulesChoice};
 use crate::wire::limits::MAX_RESPONSE_BYTES;
 use crate::wire::session::{AutoresetMode, InvalidActionPolicy, invalid_action_reward};
 use crate::wire::{pb, positions, seeding, tensor};
@@ -67,7 +67,7 @@ impl Seeding {
 }
 
 /// Options for placements, which always have actions, rewards, lines and ends.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PlacementsRequest {
     /// Selected features; `None` for the session's selection, if any.
@@ -86,6 +86,8 @@ pub struct PlacementsRequest {
     pub keys: bool,
     /// Whether to return the exact value of each placement, under rules for which the server knows them.
     pub optimal_values: bool,
+    /// A policy that scores placements, whose values and choices to return.
+    pub policy: Option<Policy>,
     /// The only placement to list for each position, by its action.
     pub actions: Option<Vec<i32>>,
 }
@@ -143,6 +145,7 @@ impl PlacementsRequest {
             include_preclear_boards: self.preclear_boards,
             include_keys: self.keys,
             include_optimal_values: self.optimal_values,
+            policy: self.policy.as_ref().map(Policy::encode),
             actions: self.actions.as_ref().map(|actions| tensor::encode(vec![actions.len() as u32], actions)),
             max_response_bytes: MAX_RESPONSE_BYTES,
             min_revision,

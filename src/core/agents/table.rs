@@ -35,6 +35,17 @@ pub enum Agent {
     Keys(KeyAgent),
 }
 
+/// An agent's value of each placement of a piece, and its choice.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judgement {
+    /// The placements that the agent considers, in ascending action order, each with its value: the score for a greedy
+    /// agent, else the value that the search computes. The agent ignores all other placements of the piece.
+    pub values: Vec<ScoredPlacement>,
+    /// The placement that the agent plays: the first one with the largest value. If no value is finite, the agent's
+    /// search decides.
+    pub choice: Placement,
+}
+
 /// An agent that presses keys one after another, instead of choosing placements.
 #[derive(Clone, Copy, Debug)]
 pub enum KeyAgent {
@@ -211,6 +222,45 @@ impl Agent {
         }
     }
 
+    /// Whether the agent gives every placement a value, so that [`Agent::judge`] works.
+    pub fn scores_placements(&self) -> bool {
+        self.search().is_some()
+    }
+
+    /// Like [`Agent::think`], but returns the values of the placements too.
+    ///
+    /// # Panics
+    /// If the piece cannot enter the playfield, or the agent [scores no placements](Agent::scores_placements).
+    pub fn judge(&self, kernel: Kernel, sight: &Sight<'_>, thought: &mut Thought) -> Option<Judgement> {
+        assert!(self.scores_placements(), "an agent that scores placements");
+        // An agent that scores placements draws nothing.
+        let Decision::Place(choice) = self.think(kernel, sight, thought, &mut AgentRng::new(0))? else {
+            unreachable!("it presses no keys")
+        };
+        let values = self.scores_at_once(kernel, sight).unwrap_or_else(|| thought.scores());
+        Some(Judgement { values, choice })
+    }
+
+    /// The scores of an agent that thinks only once.
+    fn scores_at_once(&self, kernel: Kernel, sight: &Sight<'_>) -> Option<Vec<ScoredPlacement>> {
+        match self {
+            Agent::Linear(agent) => {
+                Some(agent.scores_of_hand(kernel, sight.rules, sight.playfield, sight.hand()))
+            }
+            Agent::Formula(agent) => Some(agent.scores_of_hand(kernel, sight)),
+            _ => None,
+        }
+    }
+
+    /// Most calls of [`Agent::think`] for one choice.
+    pub fn num_thoughts(&self, rules: &Rules) -> u64 {
+        match self {
+            Agent::Lookahead(_) | Agent::MonteCarlo(_) => rules.num_actions().into(),
+            Agent::Expectation(agent) => agent.placements_looked_at(rules),
+            _ => 1,
+        }
+    }
+
     /// Thinks to the end. Returns the chosen placement, followed by the other evaluated ones, best first. The list is
     /// empty if the agent presses keys.
     ///
@@ -220,13 +270,7 @@ impl Agent {
         let mut thought = Thought::default();
         let decision = self.think_to_the_end(kernel, sight, &mut thought, rng);
         let Decision::Place(chosen) = decision else { return Vec::new() };
-        let ranked = match self {
-            Agent::Linear(agent) => {
-                ranked(agent.scores_of_hand(kernel, sight.rules, sight.playfield, sight.hand()))
-            }
-            Agent::Formula(agent) => ranked(agent.scores_of_hand(kernel, sight)),
-            _ => thought.ranked(),
-        };
+        let ranked = self.scores_at_once(kernel, sight).map_or_else(|| thought.ranked(), ranked);
         let others = ranked.into_iter().filter(|placement| *placement != chosen);
         std::iter::once(chosen).chain(others).collect()
     }

@@ -3,8 +3,9 @@
 use std::cmp::Ordering;
 
 use super::sight::Sight;
-use super::worth::Worth;
+use super::worth::{LookaheadValue, Worth};
 use crate::engine::Placement;
+use crate::features::kernel::ScoredPlacement;
 
 /// A choice in progress: the placements evaluated so far, and the first of the best among them.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +43,20 @@ impl Thought {
         let mut ranked: Vec<_> = self.weighed.iter().zip(&self.among).collect();
         ranked.sort_by(|(one, _), (other, _)| other.partial_cmp(one).unwrap_or(Ordering::Equal));
         ranked.into_iter().map(|(_, placement)| *placement).collect()
+    }
+
+    /// The evaluated placements in ascending action order, each with its value.
+    ///
+    /// # Panics
+    /// If the placements were valued by playouts.
+    pub(super) fn scores(&self) -> Vec<ScoredPlacement> {
+        let score = |(worth, &placement): (&Worth, &Placement)| {
+            let Worth::Score(LookaheadValue { value, .. }) = worth else {
+                unreachable!("playouts have no scores")
+            };
+            ScoredPlacement { placement, score: *value }
+        };
+        self.weighed.iter().zip(&self.among).map(score).collect()
     }
 
     /// Evaluates the next placement of the piece, in ascending action order. Returns the choice after the last one.

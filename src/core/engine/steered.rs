@@ -423,6 +423,15 @@ impl MovingPiece {
     }
 }
 
+impl Rules {
+    /// The rules for the choice of a placement while a piece is moving. They do not allow hold if the piece came into
+    /// play by hold.
+    #[must_use]
+    pub fn while_moving(self, piece: Option<MovingPiece>) -> Rules {
+        Rules { hold: self.hold && !piece.is_some_and(|piece| piece.is_swapped()), ..self }
+    }
+}
+
 impl Hand {
     /// The hand while a piece is moving. A piece that came into play by hold cannot be held itself.
     #[must_use]

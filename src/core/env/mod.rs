@@ -73,7 +73,9 @@ pub use snapshot::{SharedSequences, SnapshotError};
 pub use state::{EnvState, StartPosition};
 
 use crate::engine::rules::check_points;
-use crate::engine::{Chain, CompactPlayfield, Dealer, Hand, Incoming, MovingPiece, Piece, Playfield, Rules};
+use crate::engine::{
+    Chain, CompactPlayfield, Dealer, Hand, Incoming, MovingPiece, Odds, Piece, Playfield, Rules,
+};
 use action_table::ActionTable;
 use columns::{AnyEnvs, Envs, each_size};
 use refusals::{one_each, one_each_or_one};
@@ -326,6 +328,11 @@ impl EnvBatch {
     /// The held piece of an environment, if any.
     pub fn held(&self, env_id: u32) -> Option<Piece> {
         each_size!(&self.envs, envs => envs.held(env_id as usize))
+    }
+
+    /// Odds of the piece after the shown ones of an environment.
+    pub fn odds(&self, env_id: u32) -> Odds {
+        each_size!(&self.envs, envs => envs.dealers[env_id as usize].odds())
     }
 
     /// The preceding clears of an environment, if the rules need them.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::engine::rng::{Tag, word};
 use crate::engine::{
-    Chain, Column, Dealer, EpisodeEnd, FallingPiece, Hand, Incoming, MovingPiece, Piece, Playfield, Rules,
-    SteeredPiece, Visible, is_blocked,
+    Chain, Column, Dealer, EpisodeEnd, FallingPiece, Hand, Incoming, MovingPiece, Odds, Piece, Playfield,
+    Rules, SteeredPiece, Visible, is_blocked,
 };
 
 use super::columns::{Envs, EpisodeIndex, EpisodePhase, EpisodeStatistics, InvalidActions, LastLanding};
@@ -66,6 +66,16 @@ impl EnvState {
     /// The held piece, if any.
     pub fn held(&self) -> Option<Piece> {
         self.held
+    }
+
+    /// Odds of the piece after the shown ones.
+    pub fn odds(&self) -> Odds {
+        self.dealer.odds()
+    }
+
+    /// Totals of the current episode.
+    pub fn statistics(&self) -> EpisodeStatistics {
+        self.statistics
     }
 
     /// The preceding clears, if the rules need them.

@@ -148,8 +148,7 @@ impl Course {
 
     /// The rules for the player's choice of a placement. They do not allow hold if the current piece came from hold.
     pub fn player_rules(&self) -> Rules {
-        let is_swapped = self.falling.is_some_and(|piece| piece.is_swapped());
-        Rules { hold: self.rules.hold && !is_swapped, ..self.rules }
+        self.rules.while_moving(self.falling)
     }
 
     /// The odds of the piece after the preview.

@@ -39,6 +39,9 @@ mod actions;
 /// Actions written as text.
 mod texts;
 
+/// Values and choices of a policy.
+mod judging;
+
 /// Tasks and their scores.
 mod tasks;
 

@@ -58,10 +58,11 @@ from tetrion._evaluations.run import EvaluationRun
 from tetrion._messages.answers import Final, Observed, Stepped
 from tetrion._messages.digits import ActionDigit
 from tetrion._messages.ends import EpisodeEnd
+from tetrion._messages.listing import PlacementsOptions
 from tetrion._messages.models import Mlp, NTuple, TuplePattern
 from tetrion._messages.placements import KEYS, Placements
 from tetrion._messages.policies import PoliciesLike, Policy, Search
-from tetrion._messages.requests import Drawing, FeaturesLike, Packed, PlacementsOptions, RulesLike
+from tetrion._messages.requests import Drawing, FeaturesLike, Packed, RulesLike
 from tetrion._messages.scenes import Scene
 from tetrion._messages.seedings import DrawnSeeds
 from tetrion._pb.fields import GarbageFields, RulesFields, ScoringFields

@@ -388,6 +388,46 @@ test("weights that are changed change the choices, and can be evaluated", async 
   });
 });
 
+test("a formula races as the server plays it, and is rewritten during the game", async () => {
+  const formula = "-holes^2 - max(0, max_height - 4)^2 - bumpiness + pieces/1000*lines_cleared";
+  const [game] = await evaluated("--formula", formula, "--height", "10", "--games", "1", "--seed", "4");
+  const sure = encodeURIComponent(formula);
+  await on(`/#race?height=10&seed=${game.seed}&formula_a=${sure}&b=bcts&speed=Infinity`, DESKTOP, async (page) => {
+    const want = [game.lines, game.pieces];
+    await until(async () => `${await standing(page, ".lane-a")}` === `${want}` || standing(page, ".lane-a"), `lines and pieces: ${want}`, 60_000);
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByRole("button", { name: "New game" }).click();
+    const text = page.getByLabel("Formula of A");
+    assert.equal(await text.inputValue(), formula);
+    await until(async () => /^Value here: -?[\d.]+; of the second placement: -?[\d.]+$/.test(await page.locator(".lane-a .source").textContent()) || page.locator(".lane-a .source").textContent(), "the values");
+    const heat = page.locator(".lane-a canvas.heat");
+    const before = await heat.getAttribute("aria-label");
+    // A mistake changes nothing but what is said below the formula; the player goes on by the last one.
+    await text.fill("-hole");
+    await text.blur();
+    await page.locator(".lane-a .problem").waitFor();
+    assert.match(await page.locator(".lane-a .problem").textContent(), /hole.*did you mean/s);
+    assert.equal(await heat.getAttribute("aria-label"), before);
+    assert.equal(await page.locator("#notice").isVisible(), false);
+    await text.fill("landing_height + holes");
+    await text.blur();
+    await until(async () => (await heat.getAttribute("aria-label")) !== before, "another placement is the best");
+    assert.equal(await page.locator(".lane-a .problem").count(), 0);
+    assert.match(decodeURIComponent(new URL(page.url()).hash).replaceAll("+", " "), /formula_a=landing_height {3}holes|formula_a=landing_height . holes/);
+    await page.getByRole("button", { name: "Play", exact: true }).click();
+    await until(async () => (await page.locator(".lane-a .fact output").nth(2).textContent()) === "10" || page.locator(".lane-a .facts").textContent(), "it tops out");
+    // From a controller to a formula and back.
+    await page.getByLabel("Controller A").selectOption("dellacherie");
+    await page.getByRole("slider", { name: "A: weight of holes" }).waitFor();
+    await page.getByLabel("Controller B").selectOption("a formula");
+    await page.getByLabel("Formula of B").waitFor();
+  });
+  await on("/#race?formula_a=-hole&b=bcts", DESKTOP, async (page) => {
+    await page.locator(".lane-a .problem").waitFor();
+    await until(async () => (await standing(page, ".lane-a"))[1] > 2 || standing(page, ".lane-a"), "the race goes on by another formula");
+  });
+});
+
 /** Has the page evaluate `dellacherie` and `bcts`, 50 games of 500 pieces each; returns what it says of the distributions. */
 async function evaluateTwo(page) {
   await page.getByRole("button", { name: "Leave out el-tetris" }).click();

@@ -15,19 +15,18 @@ from tetrion._evaluations.request import EvaluationOptions, estimation_request, 
 from tetrion._evaluations.results import Estimation, Evaluation
 from tetrion._evaluations.run import EstimationRun, EvaluationRun
 from tetrion._messages import requests
+from tetrion._messages.listing import PlacementsOptions, placements_request
 from tetrion._messages.placements import Placements
 from tetrion._messages.policies import PoliciesLike, Policy, policy_from
 from tetrion._messages.records import record
 from tetrion._messages.requests import (
     FeaturesLike,
-    PlacementsOptions,
     PositionsLike,
     RulesLike,
     enum_value,
     features_message,
     field_names,
     num_positions,
-    placements_request,
     positions_message,
     rules_message,
 )

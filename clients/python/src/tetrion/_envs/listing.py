@@ -18,8 +18,9 @@ from tetrion._checks import arguments
 from tetrion._checks.failures import invalid_answer
 from tetrion._clients.client import Client
 from tetrion._messages.answers import Final, Observed, Stepped
+from tetrion._messages.listing import PlacementsOptions
 from tetrion._messages.placements import Placements
-from tetrion._messages.requests import FeaturesLike, Packed, PlacementsOptions, PositionsLike
+from tetrion._messages.requests import FeaturesLike, Packed, PositionsLike
 from tetrion._messages.seedings import SeedsLike
 from tetrion._messages.tensors import DTYPES, Arrays, from_numpy, to_numpy
 from tetrion._pb import messages as pb

@@ -65,6 +65,11 @@ class Placements:
         optimal_values: float64 [R], if requested: the lines to be expected from the placement on, its own included, for the
             best player that sees only the current piece. 0 if the placement ends the game; NaN if it leads to a playfield
             that no game from the empty one reaches.
+        policy_values: float64 [R], if requested by `policy`: the value that the policy gives the placement, its score or,
+            with a search, the value that the search defines. Minus infinity for a placement that the policy does not
+            consider, such as one that ends the game.
+        policy_choices: int32 [B], if requested by `policy`: the row that the policy plays, the first of the best; -1 for a
+            position without rows.
         placement_digits: Digits of `placements`, for `decode_placements`.
     """
 
@@ -88,6 +93,8 @@ class Placements:
     key_offsets: npt.NDArray[np.int32] | None = None
     keys: npt.NDArray[np.uint8] | None = None
     optimal_values: npt.NDArray[np.float64] | None = None
+    policy_values: npt.NDArray[np.float64] | None = None
+    policy_choices: npt.NDArray[np.int32] | None = None
     placement_digits: Digits = ()
 
     @classmethod
@@ -127,6 +134,8 @@ class Placements:
             key_offsets=optional("key_offsets"),  # type: ignore[arg-type]
             keys=optional("keys"),  # type: ignore[arg-type]
             optimal_values=optional("optimal_values"),  # type: ignore[arg-type]
+            policy_values=optional("policy_values"),  # type: ignore[arg-type]
+            policy_choices=optional("policy_choices"),  # type: ignore[arg-type]
             placement_digits=read(message.placement_digits),
         )
         found._check(num_positions)
@@ -148,6 +157,8 @@ class Placements:
             column = getattr(self, name)
             if column is not None and column.shape[:1] != (rows,):
                 raise invalid_answer(f"{name} has the shape {column.shape}, expected {rows} rows")
+        if self.policy_choices is not None and (shape := self.policy_choices.shape) != (num_positions,):
+            raise invalid_answer(f"policy_choices have the shape {shape}, expected one per position, {num_positions}")
         widths = [(self.features, rows), (self.position_features, num_positions)]
         for features, length in widths:
             if features is not None and features.shape != (length, len(self.feature_names)):
@@ -242,7 +253,17 @@ class Placements:
 
 
 # Columns that are present only on request.
-_OPTIONAL = ("features", "position_features", "afterstates", "anchors", "cells", "preclear_boards", "keys", "optimal_values")
+_OPTIONAL = (
+    "features",
+    "position_features",
+    "afterstates",
+    "anchors",
+    "cells",
+    "preclear_boards",
+    "keys",
+    "optimal_values",
+    "policy_values",
+)
 
 _COLUMNS = (
     "actions",
@@ -258,6 +279,7 @@ _COLUMNS = (
     "cells",
     "preclear_boards",
     "optimal_values",
+    "policy_values",
 )
 
 

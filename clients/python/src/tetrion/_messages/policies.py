@@ -206,12 +206,19 @@ def checked_policies(policies: Any) -> list[Policy]:
     """
     if isinstance(policies, (str, Policy)):
         policies = [policies]
-    expected = "the name of a policy, or a Policy"
     listed = arguments.items("policies", policies, "names of policies, or Policies")
-    return [
-        policy if isinstance(policy, Policy) else Policy(arguments.string(f"policies[{place}]", policy, expected))
-        for place, policy in enumerate(listed)
-    ]
+    return [checked_policy(policy, f"policies[{place}]") for place, policy in enumerate(listed)]
+
+
+def checked_policy(policy: Any, field: str = "policy") -> Policy:
+    """A policy, possibly by its name.
+
+    Raises:
+        InvalidArgumentError: It is neither a name nor a `Policy`.
+    """
+    if isinstance(policy, Policy):
+        return policy
+    return Policy(arguments.string(field, policy, "the name of a policy, or a Policy"))
 
 
 def policy_message(policy: Policy) -> pb.Policy:

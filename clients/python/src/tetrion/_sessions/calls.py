@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from tetrion._checks import arguments, keywords
 from tetrion._messages.answers import Observed, Stepped
+from tetrion._messages.listing import PlacementsOptions, placements_request
 from tetrion._messages.placements import Placements
-from tetrion._messages.requests import PlacementsOptions, PositionsLike, placements_request, positions_message
+from tetrion._messages.requests import PositionsLike, positions_message
 from tetrion._messages.seedings import SeedsLike, session_seeding
 from tetrion._messages.tensors import from_numpy
 from tetrion._pb import messages as pb

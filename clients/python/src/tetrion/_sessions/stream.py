@@ -14,8 +14,8 @@ import numpy.typing as npt
 from tetrion._checks import keywords
 from tetrion._checks.failures import from_status, invalid_answer
 from tetrion._messages.answers import Stepped
+from tetrion._messages.listing import PlacementsOptions
 from tetrion._messages.placements import Placements
-from tetrion._messages.requests import PlacementsOptions
 from tetrion._pb import messages as pb
 from tetrion._sessions.array_step import ArrayStep
 from tetrion._sessions.calls import Calls, EnvIds

@@ -1,0 +1,122 @@
+//! The values that a policy gives listed placements.
+//!
+//! The policy thinks as it does in a game, one placement at a time if it searches, so a slow search shares its thread.
+
+use crate::agents::{Agent, Judgement, Sight, Thought};
+use crate::engine::{Odds, Piece, Rules};
+use crate::env::{EnvState, StartPosition};
+use crate::features::kernel::Kernel;
+use crate::placements::{Placements, Position};
+
+/// What a policy sees of a game in addition to a [`Position`].
+#[derive(Clone, Debug)]
+pub(super) struct View {
+    /// The shown pieces after the current one.
+    pub next: Vec<Piece>,
+    /// The held piece.
+    pub held: Option<Piece>,
+    /// Odds of the piece after the shown ones.
+    pub odds: Odds,
+    /// Lines cleared so far.
+    pub lines: u64,
+    /// Pieces placed so far.
+    pub pieces: u64,
+}
+
+/// A policy, and its values so far.
+#[derive(Debug)]
+pub(super) struct Judging {
+    agent: Agent,
+    /// One per position.
+    views: Vec<View>,
+    thought: Thought,
+    /// The value of each row of the judged positions.
+    pub values: Vec<f64>,
+    /// The chosen row of each judged position; -1 for a position without rows.
+    pub choices: Vec<i32>,
+}
+
+impl View {
+    /// The view of a game.
+    pub fn of_state(state: &EnvState) -> View {
+        View {
+            next: state.pieces().split_off(1),
+            held: state.held(),
+            odds: state.odds(),
+            lines: state.statistics().lines,
+            pieces: state.statistics().pieces,
+        }
+    }
+
+    /// The view of a game that begins with a position. Nothing is known of its hidden pieces.
+    pub fn of_drawing(drawn: &StartPosition) -> View {
+        View { next: drawn.queue.clone(), held: drawn.held, odds: Odds::EVEN, lines: 0, pieces: 0 }
+    }
+}
+
+impl Judging {
+    /// The policy before its first position.
+    pub fn new(agent: Agent, views: Vec<View>) -> Judging {
+        let (values, choices) = (Vec::new(), Vec::with_capacity(views.len()));
+        Judging { agent, views, thought: Thought::default(), values, choices }
+    }
+
+    /// The agent.
+    pub fn agent(&self) -> &Agent {
+        &self.agent
+    }
+
+    /// Thinks this many times, or until all positions are judged. Returns whether they are.
+    pub fn advance(
+        &mut self,
+        kernel: Kernel,
+        rules: &Rules,
+        positions: &[Position],
+        columns: &Placements,
+        mut thoughts: u64,
+    ) -> bool {
+        while let Some(position) = positions.get(self.choices.len()) {
+            if thoughts == 0 {
+                return false;
+            }
+            thoughts -= 1;
+            self.think(kernel, rules, position, columns);
+        }
+        true
+    }
+
+    /// Thinks once about the next position.
+    fn think(&mut self, kernel: Kernel, rules: &Rules, position: &Position, columns: &Placements) {
+        let at = self.choices.len();
+        let first = columns.row_offsets[at] as usize;
+        let rows = &columns.placements[first..columns.row_offsets[at + 1] as usize];
+        let (Some(hand), false) = (position.hand, rows.is_empty()) else {
+            self.choices.push(-1);
+            return;
+        };
+        let View { next, held, odds, lines, pieces } = &self.views[at];
+        let sight = Sight {
+            rules: &rules.while_moving(position.falling),
+            playfield: &position.playfield,
+            piece: hand.current,
+            next,
+            held: *held,
+            odds: *odds,
+            lines: *lines,
+            pieces: *pieces,
+        };
+        let Some(Judgement { values, choice }) = self.agent.judge(kernel, &sight, &mut self.thought) else {
+            return;
+        };
+        self.thought = Thought::default();
+        // Both lists are in ascending action order.
+        let mut values = values.into_iter().peekable();
+        let of_row = |&row: &i32| {
+            let value = values.next_if(|value| value.placement.action(rules) as i32 == row);
+            value.map_or(f64::NEG_INFINITY, |value| value.score)
+        };
+        self.values.extend(rows.iter().map(of_row));
+        let chosen = rows.iter().position(|&row| row == choice.action(rules) as i32);
+        self.choices.push((first + chosen.expect("a listed placement")) as i32);
+    }
+}
