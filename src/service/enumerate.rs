@@ -225,6 +225,7 @@ impl Question {
     /// The size of the answer. Refuses an answer that is too large.
     fn size(&self) -> Result<AnswerSize, Refusal> {
         let num_features = self.num_features() as u64;
+        let is_judged = u64::from(self.judging.is_some());
         let Options {
             afterstates,
             anchors,
@@ -252,15 +253,14 @@ impl Question {
             + 2 * u64::from(self.rules.pieces.max_cells()) * u64::from(cells)
             + (4 + MAX_KEYS as u64) * u64::from(keys)
             + 8 * u64::from(optimal_values.is_some())
-            + 8 * u64::from(self.judging.is_some());
-        let position_bytes = 4
-            + if self.options.position_features { 4 * num_features } else { 0 }
-            + 4 * u64::from(self.judging.is_some());
+            + 8 * is_judged;
+        let position_bytes =
+            4 + if self.options.position_features { 4 * num_features } else { 0 } + 4 * is_judged;
         let names = self.features.iter().flat_map(FeatureSet::names);
         let names_bytes: u64 = names.map(|name| name.len() as u64 + 3).sum();
         let rest = (self.positions.len() as u64 + 1) * position_bytes
             + names_bytes
-            + 20 * TENSOR_OVERHEAD
+            + (18 + 2 * is_judged) * TENSOR_OVERHEAD
             + 4 * u64::from(keys)
             + 2 * ANSWER_OVERHEAD
             + DIGITS_BYTES;

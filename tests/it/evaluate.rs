@@ -540,7 +540,7 @@ fn formulas_play_as_their_weights_and_by_their_file() {
     assert_eq!(players[0]["lines"], players[2]["lines"]);
     assert_eq!(players[1]["lines"], players[3]["lines"]);
     let said = refused(&["--formula", "-4*hole"], 2);
-    assert!(said.contains("did you mean \"holes\"?, at line 1, column 4:\n"), "{said}");
+    assert!(said.contains("did you mean \"holes\"? (line 1, column 4):\n"), "{said}");
     let said = refused(&[folder.join("none.formula").to_str().unwrap()], 2);
     assert!(said.contains("cannot read"), "{said}");
     fs::remove_dir_all(&folder).unwrap();

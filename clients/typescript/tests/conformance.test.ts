@@ -24,8 +24,10 @@ function read(text: string): [DataType, number[], (number | bigint)[]] {
   const [head = "", ...words] = text.split(" ");
   const [name = "", shape = ""] = head.slice(0, -1).split("[");
   const dtype = DataType[name.toUpperCase() as keyof typeof DataType];
-  const number = (word: string) =>
-    dtype === DataType.UINT64 ? BigInt(word) : dtype === DataType.FLOAT32 ? Math.fround(Number(word)) : Number(word);
+  const number = (word: string) => {
+    const float = Number(word.replace("inf", "Infinity"));
+    return dtype === DataType.UINT64 ? BigInt(word) : dtype === DataType.FLOAT32 ? Math.fround(float) : float;
+  };
   const numbers = words.flatMap((word) => {
     const [value = "", length = "1"] = word.split("*");
     return Array<number | bigint>(Number(length)).fill(number(value));

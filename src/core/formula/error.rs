@@ -54,7 +54,7 @@ impl fmt::Display for FormulaError {
         if quote.is_empty() {
             return f.write_str(problem);
         }
-        write!(f, "{problem}, at line {line}, column {column}:{quote}")
+        write!(f, "{problem} (line {line}, column {column}):{quote}")
     }
 }
 

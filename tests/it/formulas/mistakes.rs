@@ -24,104 +24,95 @@ fn are_named_with_what_was_expected() {
         error.lines().next().unwrap().to_owned()
     };
     for (text, expected) in [
-        ("-4.5 * hole", "nothing is called \"hole\", did you mean \"holes\"?, at line 1, column 8:"),
+        ("-4.5 * hole", "nothing is called \"hole\", did you mean \"holes\"? (line 1, column 8):"),
         (
             "holes_preclaer",
-            "nothing is called \"holes_preclaer\", did you mean \"holes_preclear\"?, at line 1, column 1:",
+            "nothing is called \"holes_preclaer\", did you mean \"holes_preclear\"? (line 1, column 1):",
         ),
-        ("Holes", "nothing is called \"Holes\", did you mean \"holes\"?, at line 1, column 1:"),
+        ("Holes", "nothing is called \"Holes\", did you mean \"holes\"? (line 1, column 1):"),
         (
             "holes + xyzzy",
             "nothing is called \"xyzzy\", expected a feature, such as holes, a variable, or one of lines, pieces, width, \
-             height, current, next, held, at line 1, column 9:",
+             height, current, next, held (line 1, column 9):",
         ),
-        (
-            "let roof = holes; ruof",
-            "nothing is called \"ruof\", did you mean \"roof\"?, at line 1, column 19:",
-        ),
-        ("", "the formula ends, expected a number, a feature, a condition or (, at line 1, column 1:"),
-        ("holes +", "the formula ends, expected a number, a feature, a condition or (, at line 1, column 8:"),
-        ("holes + )", "found \")\", expected a number, a feature, a condition or (, at line 1, column 9:"),
-        ("holes 2", "found \"2\", expected an operator or the end of the formula, at line 1, column 7:"),
-        ("(holes", "the formula ends, expected an operator or ), at line 1, column 7:"),
-        ("holes & 2", "'&' is no part of a formula, at line 1, column 7:"),
-        (
-            "2.5.1 + holes",
-            "found \".1\", expected an operator or the end of the formula, at line 1, column 4:",
-        ),
-        (". + holes", "\".\" is no number, at line 1, column 1:"),
-        ("1e301 * holes", "1e301 is too large, expected at most 1e300, at line 1, column 1:"),
+        ("let roof = holes; ruof", "nothing is called \"ruof\", did you mean \"roof\"? (line 1, column 19):"),
+        ("", "the formula ends, expected a number, a feature, a condition or ( (line 1, column 1):"),
+        ("holes +", "the formula ends, expected a number, a feature, a condition or ( (line 1, column 8):"),
+        ("holes + )", "found \")\", expected a number, a feature, a condition or ( (line 1, column 9):"),
+        ("holes 2", "found \"2\", expected an operator or the end of the formula (line 1, column 7):"),
+        ("(holes", "the formula ends, expected an operator or ) (line 1, column 7):"),
+        ("holes & 2", "'&' is no part of a formula (line 1, column 7):"),
+        ("2.5.1 + holes", "found \".1\", expected an operator or the end of the formula (line 1, column 4):"),
+        (". + holes", "\".\" is no number (line 1, column 1):"),
+        ("1e301 * holes", "1e301 is too large, expected at most 1e300 (line 1, column 1):"),
         (
             "column_height",
-            "column_height is a family of features, expected column_height[0] to column_height[9] at width 10, at line 1, column 1:",
+            "column_height is a family of features, expected column_height[0] to column_height[9] at width 10 (line 1, column 1):",
         ),
         (
             "column_height[10]",
-            "\"column_height[10]\" has a wrong index, expected 0 to 9 at width 10, at line 1, column 1:",
+            "\"column_height[10]\" has a wrong index, expected 0 to 9 at width 10 (line 1, column 1):",
         ),
-        ("holes[1]", "\"holes[1]\" has a wrong index, expected none at width 10, at line 1, column 1:"),
-        ("column_height[x]", "found \"x\", expected the index of a feature, at line 1, column 15:"),
+        ("holes[1]", "\"holes[1]\" has a wrong index, expected none at width 10 (line 1, column 1):"),
+        ("column_height[x]", "found \"x\", expected the index of a feature (line 1, column 15):"),
         (
             "lines_cleared_preclear",
-            "lines_cleared belongs to the landing and has no _preclear form, at line 1, column 1:",
+            "lines_cleared belongs to the landing and has no _preclear form (line 1, column 1):",
         ),
-        ("sum(holes)", "holes is one feature, expected a family such as column_height, at line 1, column 5:"),
-        ("sum(2)", "found \"2\", expected a family of features, such as column_height, at line 1, column 5:"),
-        ("max(holes)", "max has one number, expected two or more, at line 1, column 1:"),
-        ("abs(holes, 2)", "found \",\", expected an operator or ), at line 1, column 10:"),
-        ("holes^0.5", "the exponent is 0.5, expected a whole number from 0 to 16, at line 1, column 7:"),
-        ("holes^17", "the exponent is 17, expected a whole number from 0 to 16, at line 1, column 7:"),
-        ("2^holes", "found \"holes\", expected a whole number from 0 to 16, at line 1, column 3:"),
-        ("holes > 2", "this is a condition, expected a number, at line 1, column 1:"),
-        ("2 * (holes > 2)", "this is a condition, expected a number, at line 1, column 5:"),
+        ("sum(holes)", "holes is one feature, expected a family such as column_height (line 1, column 5):"),
+        ("sum(2)", "found \"2\", expected a family of features, such as column_height (line 1, column 5):"),
+        ("max(holes)", "max has one number, expected two or more (line 1, column 1):"),
+        ("abs(holes, 2)", "found \",\", expected an operator or ) (line 1, column 10):"),
+        ("holes^0.5", "the exponent is 0.5, expected a whole number from 0 to 16 (line 1, column 7):"),
+        ("holes^17", "the exponent is 17, expected a whole number from 0 to 16 (line 1, column 7):"),
+        ("2^holes", "found \"holes\", expected a whole number from 0 to 16 (line 1, column 3):"),
+        ("holes > 2", "this is a condition, expected a number (line 1, column 1):"),
+        ("2 * (holes > 2)", "this is a condition, expected a number (line 1, column 5):"),
         (
             "if holes then 1 else 2",
-            "this is a number, expected a condition, such as holes > 0, at line 1, column 4:",
+            "this is a number, expected a condition, such as holes > 0 (line 1, column 4):",
         ),
-        ("if holes > 2 then 1", "the formula ends, expected an operator or `else`, at line 1, column 20:"),
+        ("if holes > 2 then 1", "the formula ends, expected an operator or `else` (line 1, column 20):"),
         (
             "if holes > 2 and bumpiness then 1 else 2",
-            "this is a number, expected a condition, such as holes > 0, at line 1, column 18:",
+            "this is a number, expected a condition, such as holes > 0 (line 1, column 18):",
         ),
         (
             "if 1 < holes < 3 then 1 else 2",
-            "comparisons do not chain, expected two of them with `and` between, at line 1, column 14:",
+            "comparisons do not chain, expected two of them with `and` between (line 1, column 14):",
         ),
         (
             "if current then 1 else holes",
-            "this is a piece, expected a condition, such as holes > 0, at line 1, column 4:",
+            "this is a piece, expected a condition, such as holes > 0 (line 1, column 4):",
         ),
         (
             "if current > I then 1 else holes",
             "pieces compare as in `current == I`, expected current, next or held, then == or !=, then one of \
-             I O T Z S J L, at line 1, column 4:",
+             I O T Z S J L (line 1, column 4):",
         ),
         (
             "if next == I then 1 else holes",
-            "next is hidden, expected rules that show a next piece, at line 1, column 4:",
+            "next is hidden, expected rules that show a next piece (line 1, column 4):",
         ),
         (
             "if held == I then 1 else holes",
-            "held is always empty, expected rules with hold, at line 1, column 4:",
+            "held is always empty, expected rules with hold (line 1, column 4):",
         ),
-        (
-            "let holes = 2; holes",
-            "\"holes\" has a meaning already, expected a new name, at line 1, column 5:",
-        ),
-        ("let T = 2; holes", "\"T\" has a meaning already, expected a new name, at line 1, column 5:"),
+        ("let holes = 2; holes", "\"holes\" has a meaning already, expected a new name (line 1, column 5):"),
+        ("let T = 2; holes", "\"T\" has a meaning already, expected a new name (line 1, column 5):"),
         (
             "let x = holes x",
-            "found \"x\", expected an operator or ; after the value of a variable, at line 1, column 15:",
+            "found \"x\", expected an operator or ; after the value of a variable (line 1, column 15):",
         ),
-        ("let x = current; holes", "this is a piece, expected a number or a condition, at line 1, column 9:"),
+        ("let x = current; holes", "this is a piece, expected a number or a condition (line 1, column 9):"),
         (
             "holes + let x = 2; x",
-            "`let` stands at the beginning of a formula, before its score, at line 1, column 9:",
+            "`let` stands at the beginning of a formula, before its score (line 1, column 9):",
         ),
         (
             "lines / 2",
-            "the formula names no feature, so all placements would have one score; expected at least one, such as holes, \
-             at line 1, column 1:",
+            "the formula names no feature, so all placements would have one score; expected at least one, such as holes \
+             (line 1, column 1):",
         ),
     ] {
         assert_eq!(told(text), expected, "{text}");
@@ -132,19 +123,19 @@ fn are_named_with_what_was_expected() {
 fn are_shown_where_they_are() {
     check(
         "let x = 2;\n\tx * hole + 2 # many",
-        "nothing is called \"hole\", did you mean \"holes\"?, at line 2, column 6:\n   x * hole + 2 # many\n       ^^^^",
+        "nothing is called \"hole\", did you mean \"holes\"? (line 2, column 6):\n   x * hole + 2 # many\n       ^^^^",
     );
     check(
         "1 + (holes\n > 2) * 3",
-        "this is a condition, expected a number, at line 1, column 5:\n  1 + (holes\n      ^^^^^^",
+        "this is a condition, expected a number (line 1, column 5):\n  1 + (holes\n      ^^^^^^",
     );
-    check("holes § 2", "'§' is no part of a formula, at line 1, column 7:\n  holes § 2\n        ^");
+    check("holes § 2", "'§' is no part of a formula (line 1, column 7):\n  holes § 2\n        ^");
     let long = format!("{}hole{}", "1 + ".repeat(30), " + 1".repeat(30));
     let (before, after) = ("1 + ".repeat(10), " + 1".repeat(9));
     check(
         &long,
         &format!(
-            "nothing is called \"hole\", did you mean \"holes\"?, at line 1, column 121:\n  ...{before}hole{after}...\n     {}^^^^",
+            "nothing is called \"hole\", did you mean \"holes\"? (line 1, column 121):\n  ...{before}hole{after}...\n     {}^^^^",
             " ".repeat(40)
         ),
     );
@@ -156,8 +147,8 @@ fn features_of_tetrominoes_need_tetrominoes() {
     check_under(
         &rules,
         "1 + sum(fits_of)",
-        "fits_of is about the seven tetrominoes, expected a feature of any pieces: the game has others, at line 1, column \
-         9:\n  1 + sum(fits_of)\n          ^^^^^^^",
+        "fits_of is about the seven tetrominoes, expected a feature of any pieces: the game has others (line 1, column \
+         9):\n  1 + sum(fits_of)\n          ^^^^^^^",
     );
 }
 
@@ -171,7 +162,7 @@ fn the_longest_and_the_deepest_formulas() {
     compile(&deep(MAX_DEPTH - 1), &rules).unwrap();
     let error = compile(&deep(MAX_DEPTH), &rules).unwrap_err().to_string();
     assert!(
-        error.starts_with("the formula is nested too deeply, expected at most 64 levels, at line 1"),
+        error.starts_with("the formula is nested too deeply, expected at most 64 levels (line 1"),
         "{error}"
     );
     // A feature, numbers from 1 on and their products with the feature, and a sum for each but the first.

@@ -106,7 +106,7 @@ async fn mistakes_are_refused_before_anything_is_played() {
     let problem = refusal(&mut client, size(10, 20), formula("-2 * hole"), "formula.text").await;
     assert_eq!(
         problem,
-        "nothing is called \"hole\", did you mean \"holes\"?, at line 1, column 6:\n  -2 * hole\n       ^^^^"
+        "nothing is called \"hole\", did you mean \"holes\"? (line 1, column 6):\n  -2 * hole\n       ^^^^"
     );
     // Looking at every placement of two pieces with the most costly formula takes too long on the widest playfield.
     let costly: Vec<String> = (2..87).map(|number| format!("{number} * holes")).collect();
