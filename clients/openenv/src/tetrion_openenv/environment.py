@@ -271,9 +271,8 @@ class TetrionEnvironment(MCPEnvironment):
 
 
 def as_text(observation: TetrionObservation) -> str:
-    """An observation for a model that reads text alone."""
-    parts = [observation.refusal] if observation.refusal else []
-    parts.append(observation.text)
+    """An observation for a model that reads text alone. A refusal, which changed nothing, does not repeat the game."""
+    parts = [observation.refusal or observation.text]
     if observation.done:
         parts.append(f"The episode has ended with the score {observation.score:.3f}.")
     return "\n".join(parts)
