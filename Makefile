@@ -12,6 +12,7 @@ kernels: ## which kernels the tests ran here, and which ones this machine cannot
 TETRION_BINARY ?=
 PYTHON ?= python3
 PYTHON_CLIENT = clients/python
+OPENENV = clients/openenv
 TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
 # Python's extension module, with the features and the profile of the tests, so that what both use is built once.
 NATIVE_PACKAGES = --package tetrion --package tetrion-lab --package tetrion-python
@@ -50,7 +51,7 @@ endif
 	cd $(PYTHON_CLIENT) && TETRION_BINARY="$(or $(abspath $(TETRION_BINARY)),$(TARGET)/debug/tetrion)" \
 		.venv-oldest/bin/pytest --ignore tests/integrations
 
-test-integrations: test-openenv $(PYTHON_CLIENT)/.venv-integrations/installed ## the libraries that learn: Stable-Baselines3, TorchRL, Tianshou, RLlib, ...; notebook, Ray (downloads 2.8 GB)
+test-integrations: test-openenv $(PYTHON_CLIENT)/.venv-integrations/installed ## the libraries that learn: Stable-Baselines3, TorchRL, Tianshou, RLlib, TRL, ...; notebook, Ray (downloads 2.9 GB)
 ifeq ($(TETRION_BINARY),)
 	cargo build --quiet --locked
 endif
@@ -59,9 +60,10 @@ endif
 	.ci/integrations record
 
 $(PYTHON_CLIENT)/.venv-integrations/installed: | native
-$(PYTHON_CLIENT)/.venv-integrations/installed: $(addprefix $(PYTHON_CLIENT)/,pyproject.toml hatch_build.py requirements-integrations.txt) $(wildcard proto/tetrion/v1/*.proto)
+$(PYTHON_CLIENT)/.venv-integrations/installed: $(addprefix $(PYTHON_CLIENT)/,pyproject.toml hatch_build.py requirements-integrations.txt) $(OPENENV)/pyproject.toml $(wildcard proto/tetrion/v1/*.proto)
 	$(PYTHON) -m venv $(PYTHON_CLIENT)/.venv-integrations
-	cd $(PYTHON_CLIENT) && .venv-integrations/bin/pip install --quiet --disable-pip-version-check --no-deps --requirement requirements-integrations.txt --editable .
+	cd $(PYTHON_CLIENT) && .venv-integrations/bin/pip install --quiet --disable-pip-version-check --no-deps --requirement requirements-integrations.txt \
+		--editable . --editable ../openenv
 	touch $@
 
 test-ray: $(PYTHON_CLIENT)/.venv-integrations/installed ## of these, evaluations and training on a Ray cluster of several nodes on this machine
@@ -70,8 +72,6 @@ ifeq ($(TETRION_BINARY),)
 endif
 	cd $(PYTHON_CLIENT) && TETRION_BINARY="$(or $(abspath $(TETRION_BINARY)),$(TARGET)/debug/tetrion)" \
 		.venv-integrations/bin/pytest tests/integrations/test_ray.py
-
-OPENENV = clients/openenv
 
 test-openenv: $(OPENENV)/.venv/installed ## the OpenEnv package, with OpenEnv's own client and checks (downloads 0.2 GB)
 	cd $(OPENENV) && .venv/bin/pytest

@@ -3,7 +3,6 @@
 import inspect
 import re
 
-import pytest
 import tetrion
 
 from tetrion_openenv import Tetris
@@ -53,9 +52,3 @@ def test_a_mistake_comes_back_as_text_and_a_solution_is_rewarded():
     assert score_reward(environments=environments, prompts=[], completions=[]) == [1.0, 0.0]
     assert success_reward(environments=environments, prompts=[], completions=[]) == [1.0, 0.0]
     assert "the episode has ended" in called(tools_of(solved)["place"], action="a")
-
-
-def test_trl_reads_the_tools():
-    schema = pytest.importorskip("transformers.utils").get_json_schema
-    for name, tool in tools_of(Tetris()).items():
-        assert schema(tool)["function"]["name"] == name
