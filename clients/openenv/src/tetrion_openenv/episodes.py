@@ -35,10 +35,14 @@ class Board:
         """Takes over a session that has been reset."""
         self.session = session
         self._mask = mask
+        # Texts of the current state by level: an observation shows one and reads the legal actions from another.
+        self._texts: dict[str, str] = {}
 
     def show(self, level: str) -> str:
         """The game at a level of detail."""
-        return self.session.render(style=f"prompt_{level}")[0]
+        if level not in self._texts:
+            self._texts[level] = self.session.render(style=f"prompt_{level}")[0]
+        return self._texts[level]
 
     def entries(self, level: str = "actions") -> list[str]:
         """The legal actions, as listed at a level."""
@@ -56,15 +60,16 @@ class Board:
         except tetrion.IllegalActionError as error:
             raise ValueError(sentence(error)) from None
         assert stepped.actions is not None
-        self._mask = stepped.action_mask
+        self._mask, self._texts = stepped.action_mask, {}
         return int(stepped.actions[0]), stepped
 
     def peek(self, text: str) -> str:
         """The consequences of an action, which is taken back. Hidden pieces stay hidden."""
         assert self._mask is not None
         entries, legal, state = self.entries("consequences"), np.flatnonzero(self._mask), self.session.save_state()
+        texts = self._texts
         action, _ = self.step(text)
-        self._mask = self.session.restore_state(state).action_mask
+        self._mask, self._texts = self.session.restore_state(state).action_mask, texts
         return entries[int(np.searchsorted(legal, action))]
 
 
