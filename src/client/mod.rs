@@ -1,15 +1,15 @@
 //! A client for servers, in plain types, used by our commands and tests.
 //!
-//! It connects to one server or to several equal ones. With several, it cuts the games of an evaluation into calls,
-//! and a server that finishes one gets the next. A broken call costs only time: the client keeps the games that have
-//! arrived, and asks any server that answers for the others by their indices. Results depend only on the request,
-//! never on the number of servers or on which of them were lost.
+//! A [`Client`] connects to one server or to several equal ones. With several, it splits the games of an evaluation
+//! into calls, and each server gets another call when it has finished one. If a call breaks, the client keeps the games
+//! that have arrived and requests the others, by their indices, from any server that answers. Results depend only on
+//! the request, not on the number of servers or on lost connections.
 //!
 //! Sessions are in [`session`]: each lives on one server, which steps, saves and restores it.
 //! [`Client::watch_session`] shows a session of another caller.
 //!
-//! The surprising decision: tonic could balance over the addresses itself, but it picks them at random and keeps
-//! picking a dead one. Here every server has its own connection, at most two calls, and a rest after a failure.
+//! The surprising decision: tonic could balance over the addresses itself, but it picks them at random, dead ones
+//! included. Here every server has its own connection, at most two calls at a time, and a pause after a failure.
 
 pub mod session;
 

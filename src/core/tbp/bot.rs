@@ -1,7 +1,7 @@
 //! A bot: one of our agents behind the bot side of the protocol.
 //!
-//! It takes lines and answers with messages. It reads no stream and prints nothing; it explains what was wrong with a
-//! line, for the author of the front end.
+//! This file turns lines into answers. It reads no stream and prints nothing. For an invalid line it says what was
+//! expected, for the author of the front end.
 
 use crate::agents::{Agent, AgentRng, Kernel, Search, Sight};
 use crate::engine::{Placement, Randomizer, Rules, Tetromino, is_blocked};

@@ -1,9 +1,9 @@
 //! A bot as a process: lines to it, lines from it, and a bounded end.
 //!
-//! It knows no game. Three threads stand between a bot and the game, so that no bot can block the game: one writes
-//! lines that the bot may never read, one reads lines that may never end, and one drains stderr and keeps its end.
-//! Queues of bounded length connect them to the game. The threads end with the pipes, and nothing waits for them,
-//! because a process that a bot left behind may hold the pipes open.
+//! This file knows nothing of games. Three threads per bot keep it from blocking a game: one writes lines that the bot
+//! may never read, one reads lines that may never end, and one reads stderr and keeps its last part. Queues of bounded
+//! length connect them to the game. The threads end when the pipes close. Nothing waits for them, because a process
+//! that a bot started may hold the pipes open.
 //!
 //! A bot has its own process group where the system supports it, and the whole group ends with the game. On Linux
 //! this includes processes that have left the group, as with `setsid`: they have the bot's environment, which

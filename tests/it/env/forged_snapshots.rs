@@ -177,32 +177,40 @@ fn what_a_snapshot_must_not_hold_is_named() {
         assert_eq!(EnvState::from_bytes(&with_checksum(content)).unwrap_err(), expected, "{bytes:?} at {at}");
     };
     let corrupt = SnapshotError::Corrupt;
-    check(0, b"TTRM", corrupt("it does not begin as one"));
+    check(0, b"TTRM", corrupt("it does not begin with the mark of a snapshot"));
     check(4, &[7, 0], SnapshotError::UnknownFormat(7));
     check(4, &[0, 0], SnapshotError::UnknownFormat(0));
     let found = RULES_VERSION.replace("tetrion", "textris");
     check(7, found.clone().as_bytes(), SnapshotError::OtherRulesVersion { found });
-    check(RULES + 1, &[200], corrupt("its rules have no such field"));
-    check(RULES + 2, &[3], corrupt("its rules cannot be played"));
-    check(RULES + 2, &[10], corrupt("its rules say what holds anyway"));
-    check(RULES + 3, &[0], corrupt("its rules have no such field")); // the width again
-    check(RULES + 8, &[9], corrupt("its rules name something unknown"));
-    check(ENDED, &[1], corrupt("its episode ended in no known way"));
-    check(ENDED, &[7], corrupt("its episode ended in no known way"));
+    check(RULES + 1, &[200], corrupt("its rules have an unknown field"));
+    check(RULES + 2, &[3], corrupt("its rules are not playable"));
+    check(RULES + 2, &[10], corrupt("its rules repeat a default"));
+    check(RULES + 3, &[0], corrupt("its rules have an unknown field")); // the width again
+    check(RULES + 8, &[9], corrupt("its rules have an unknown choice"));
+    check(ENDED, &[1], corrupt("the end of its episode has an unknown number"));
+    check(ENDED, &[7], corrupt("the end of its episode has an unknown number"));
     check(ENDED + 1, &[2], corrupt("a flag is neither 0 nor 1"));
-    check(PLAYFIELD + 1, &[0b1_0000], corrupt("a cell lies above the playfield"));
-    check(PIECE, &[7], corrupt("there is no such piece"));
-    check(PIECE, &[0, 24], corrupt("a piece landed where it cannot"));
-    check(VISIBLE, &[255, 255, 255], corrupt("there is no piece to go on with"));
-    check(VISIBLE + 1, &[255, 0], corrupt("there are pieces past the end of a sequence"));
-    check(VISIBLE + 2, &[255], corrupt("a piece is missing that could have been dealt"));
-    check(STATISTICS, &((1u64 << 53) + 1).to_le_bytes(), corrupt("a counter is beyond reach"));
-    check(STATISTICS, &u64::MAX.to_le_bytes(), corrupt("a counter is beyond reach"));
-    check(STATISTICS + 24, &f64::INFINITY.to_le_bytes(), corrupt("its return is not a number"));
-    check(DEALER + 17, &[0, 0], corrupt("a bag does not hold all seven"));
-    check(DEALER + 24, &[1; 14], corrupt("no piece came most often"));
+    check(PLAYFIELD + 1, &[0b1_0000], corrupt("a cell is full above the playfield"));
+    check(PIECE, &[7], corrupt("a piece has an unknown number"));
+    check(PIECE, &[0, 24], corrupt("the last landing is not possible"));
+    check(VISIBLE, &[255, 255, 255], corrupt("the episode goes on without a current piece"));
+    check(VISIBLE + 1, &[255, 0], corrupt("the preview has a piece after the end of its sequence"));
+    check(VISIBLE + 2, &[255], corrupt("the preview is shorter than the rules say"));
+    check(
+        STATISTICS,
+        &((1u64 << 53) + 1).to_le_bytes(),
+        corrupt("a counter is larger than any game can reach"),
+    );
+    check(STATISTICS, &u64::MAX.to_le_bytes(), corrupt("a counter is larger than any game can reach"));
+    check(STATISTICS + 24, &f64::INFINITY.to_le_bytes(), corrupt("the return of its episode is not finite"));
+    check(DEALER + 17, &[0, 0], corrupt("a bag lacks one of the seven tetrominoes"));
+    check(DEALER + 24, &[1; 14], corrupt("the counts of the balanced randomizer lack a 0"));
     // Read as a sequence, the seed is a length and letters.
-    check(DEALER + 8, &[1, 4, 0, 0, 0, 0, 1, 2, 3], corrupt("more was dealt than there is"));
+    check(
+        DEALER + 8,
+        &[1, 4, 0, 0, 0, 0, 1, 2, 3],
+        corrupt("it has dealt more pieces than its sequence has"),
+    );
     check(DEALER + 8, &[1, 255, 255, 255, 255], corrupt("it is too short"));
 }
 
@@ -267,18 +275,18 @@ fn what_a_snapshot_of_key_presses_must_not_hold_is_named() {
     let check = |at: usize, bytes: &[u8], problem: &'static str| {
         assert_eq!(forged(at, bytes).unwrap_err(), SnapshotError::Corrupt(problem), "{bytes:?} at {at}");
     };
-    let nowhere = "a piece landed where it cannot";
+    let nowhere = "the last landing is not possible";
     check(PIECE + 3, &[1], nowhere); // it could have fallen further
     check(PIECE + 2, &[0], nowhere); // outside of the left wall
     check(PIECE + 2, &[5], nowhere);
     check(PIECE + 1, &[2], nowhere); // its other cells would be below the floor
-    check(PIECE + 1, &[4], "a piece is turned by more than three quarters");
-    let nowhere = "the falling piece is where it cannot be";
+    check(PIECE + 1, &[4], "an orientation is larger than 3");
+    let nowhere = "the position of the falling piece is not possible";
     check(FALLING + 2, &[2], nowhere); // it overlaps the O
     check(FALLING + 2, &[7], nowhere); // above the top row
     check(FALLING + 1, &[4], nowhere); // outside of the right wall
     check(FALLING, &[0, 2, 2], nowhere); // it rests, and would have been locked
-    check(FALLING, &[7], "a piece is turned by more than three quarters");
+    check(FALLING, &[7], "an orientation is larger than 3");
     // Somewhere else in the air, or where it appears, is as good as where it was.
     assert!(forged(FALLING, &[3, 3, 3]).is_ok() && forged(FALLING, &[0, 2, 6]).is_ok());
 }

@@ -390,16 +390,16 @@ fn what_a_snapshot_must_not_hold_is_named() {
         assert_eq!(EnvState::from_bytes(&changed).unwrap_err(), expected, "{bytes:?} at {at}");
     };
     check(4, &[7, 0], SnapshotError::UnknownFormat(7));
-    check(RULES, &[99], Corrupt("its rules have no such field"));
-    check(RULES + 1, &f64::NAN.to_le_bytes(), Corrupt("its rules cannot be played"));
-    check(RULES + 10, &1.5f64.to_le_bytes(), Corrupt("its rules cannot be played"));
-    check(RULES + 19, &[8], Corrupt("its rules cannot be played"));
-    check(LANDED, &[13], Corrupt("more rows rose than there are"));
-    check(LANDED + 1, &[6], Corrupt("a row that rose has no hole"));
+    check(RULES, &[99], Corrupt("its rules have an unknown field"));
+    check(RULES + 1, &f64::NAN.to_le_bytes(), Corrupt("its rules are not playable"));
+    check(RULES + 10, &1.5f64.to_le_bytes(), Corrupt("its rules are not playable"));
+    check(RULES + 19, &[8], Corrupt("its rules are not playable"));
+    check(LANDED, &[13], Corrupt("more garbage rose than the playfield has rows"));
+    check(LANDED + 1, &[6], Corrupt("the hole of a garbage row is outside the playfield"));
     let hole = snapshot[LANDED + 2];
-    check(LANDED + 2, &[(hole + 1) % 6], Corrupt("the rows that rose are not those of the episode"));
-    check(WAITING, &[12, 1], Corrupt("more garbage waits than there are rows"));
-    check(WAITING + 2, &[1], Corrupt("the rows that rose are not those of the episode"));
-    check(WAITING + 2, &u64::MAX.to_le_bytes(), Corrupt("a counter is beyond reach"));
-    check(WAITING + 10, &[6], Corrupt("the last row that rose has no hole"));
+    check(LANDED + 2, &[(hole + 1) % 6], Corrupt("the garbage rows do not fit the garbage of the episode"));
+    check(WAITING, &[12, 1], Corrupt("more garbage is waiting than the playfield has rows"));
+    check(WAITING + 2, &[1], Corrupt("the garbage rows do not fit the garbage of the episode"));
+    check(WAITING + 2, &u64::MAX.to_le_bytes(), Corrupt("a counter is larger than any game can reach"));
+    check(WAITING + 10, &[6], Corrupt("the hole of the last garbage row is outside the playfield"));
 }

@@ -222,7 +222,8 @@ fn actions_that_did_not_exist_are_in_a_snapshot() {
         content[at..at + bytes.len()].copy_from_slice(bytes);
         EnvState::from_bytes(&with_checksum(content))
     };
-    let refused = Err(SnapshotError::Corrupt("its actions that did not exist do not fit its steps"));
+    let refused =
+        Err(SnapshotError::Corrupt("the number of invalid actions does not fit the number of steps"));
     assert_eq!(forged(INVALID, &[0]), refused, "none, and yet a last one");
     assert_eq!(forged(INVALID, &[3]), refused, "more than steps up to the last one");
     assert_eq!(forged(INVALID + 8, &[3]), refused, "one after the last step");

@@ -15,7 +15,7 @@ impl Reader<'_> {
             0 => self.seed(rules)?,
             1 => self.sequence(rules, dealt)?,
             2 => self.shared_sequence(rules, dealt)?,
-            _ => return Err(Corrupt("its pieces come from nowhere")),
+            _ => return Err(Corrupt("the source of its pieces is unknown")),
         };
         Ok(Dealer::from_state(rules.randomizer, DealerState { dealt, source }))
     }
@@ -24,7 +24,7 @@ impl Reader<'_> {
         let seed = self.u64()?;
         let bag: Vec<Piece> = rules.pieces.iter().map(|_| self.piece(rules)).collect::<Result<_, _>>()?;
         if !rules.pieces.iter().all(|piece| bag.contains(&piece)) {
-            return Err(Corrupt("a bag does not hold all pieces"));
+            return Err(Corrupt("a bag lacks a piece of the set"));
         }
         Ok(DealerSource::OtherSeed { seed, bag })
     }
@@ -36,14 +36,14 @@ impl Reader<'_> {
             *piece = self.piece(rules)?;
         }
         if !Tetromino::ALL.iter().all(|piece| bag.contains(piece)) {
-            return Err(Corrupt("a bag does not hold all seven"));
+            return Err(Corrupt("a bag lacks one of the seven tetrominoes"));
         }
         let mut behind = [0; 7];
         for behind in &mut behind {
             *behind = u16::from_le_bytes(self.array()?);
         }
         if !behind.contains(&0) {
-            return Err(Corrupt("no piece came most often"));
+            return Err(Corrupt("the counts of the balanced randomizer lack a 0"));
         }
         Ok(DealerSource::Seed { seed, bag, behind })
     }
@@ -52,18 +52,18 @@ impl Reader<'_> {
         let number = u32::from_le_bytes(self.array()?);
         match self.shared.get(number) {
             Some(pieces) if pieces.iter().any(|piece| piece.index() >= rules.pieces.len()) => {
-                Err(Corrupt("there is no such piece"))
+                Err(Corrupt("a piece has an unknown number"))
             }
             Some(pieces) if dealt <= pieces.len() as u64 => Ok(DealerSource::Sequence(pieces.clone())),
-            Some(_) => Err(Corrupt("more was dealt than there is")),
-            None => Err(Corrupt("its sequence is kept elsewhere")),
+            Some(_) => Err(Corrupt("it has dealt more pieces than its sequence has")),
+            None => Err(Corrupt("it refers to a shared piece sequence that is missing")),
         }
     }
 
     fn sequence(&mut self, rules: &Rules, dealt: u64) -> Result<DealerSource, SnapshotError> {
         let length = u32::from_le_bytes(self.array()?);
         if length == 0 || dealt > length.into() {
-            return Err(Corrupt("more was dealt than there is"));
+            return Err(Corrupt("it has dealt more pieces than its sequence has"));
         }
         // Checks that the bytes exist before it allocates memory for them.
         let mut rest = Reader { bytes: self.take(length as usize)?, shared: self.shared };

@@ -13,7 +13,7 @@ impl Reader<'_> {
     pub(super) fn held(&mut self, rules: &Rules) -> Result<Option<Piece>, SnapshotError> {
         match self.byte()? {
             NO_PIECE => Ok(None),
-            number => rules.pieces.piece(number).map(Some).ok_or(Corrupt("there is no such piece")),
+            number => rules.pieces.piece(number).map(Some).ok_or(Corrupt("a piece has an unknown number")),
         }
     }
 
@@ -23,8 +23,12 @@ impl Reader<'_> {
         for slot in &mut pieces[..=usize::from(rules.preview)] {
             match self.byte()? {
                 NO_PIECE => past_end = true,
-                _ if past_end => return Err(Corrupt("there are pieces past the end of a sequence")),
-                number => *slot = Some(rules.pieces.piece(number).ok_or(Corrupt("there is no such piece"))?),
+                _ if past_end => {
+                    return Err(Corrupt("the preview has a piece after the end of its sequence"));
+                }
+                number => {
+                    *slot = Some(rules.pieces.piece(number).ok_or(Corrupt("a piece has an unknown number"))?)
+                }
             }
         }
         Ok(Visible(pieces))
@@ -51,7 +55,7 @@ impl Reader<'_> {
         if falls || has_appeared && (ended || falling.is_free(playfield)) {
             Ok(Some(falling))
         } else {
-            Err(Corrupt("the falling piece is where it cannot be"))
+            Err(Corrupt("the position of the falling piece is not possible"))
         }
     }
 
@@ -66,7 +70,9 @@ impl Reader<'_> {
     ) -> Result<Option<SteeredPiece>, SnapshotError> {
         let (Some(timing), Some(tetromino)) = (rules.timing, visible.current()) else { return Ok(None) };
         let [turns, column, row, arrival] = self.array()?;
-        let arrival = *Arrival::ALL.get(usize::from(arrival)).ok_or(Corrupt("a piece came from nowhere"))?;
+        let arrival = *Arrival::ALL
+            .get(usize::from(arrival))
+            .ok_or(Corrupt("how the falling piece came into play has an unknown number"))?;
         let is_swapped = self.flag()?;
         let [steps_in_air, steps_on_ground, lock_resets, lifts, lowest_row] = self.array()?;
         let piece = SteeredPiece {
@@ -84,14 +90,14 @@ impl Reader<'_> {
         };
         let is_turned = turns <= if tetromino == Tetromino::O { 0 } else { 3 };
         if !is_turned || !arrival.is_of(rules.spin_rule, tetromino) || is_swapped && held.is_none() {
-            return Err(Corrupt("the falling piece is as it cannot be"));
+            return Err(Corrupt("the state of the falling piece is not possible"));
         }
         if ended && piece == SteeredPiece::spawn(rules, playfield, tetromino) {
             return Ok(Some(piece));
         }
         let highest = rules.height + MAX_HEIGHT_ABOVE;
         if row > highest || !piece.is_free(rules, playfield) {
-            return Err(Corrupt("the falling piece is where it cannot be"));
+            return Err(Corrupt("the position of the falling piece is not possible"));
         }
         let low = piece.cells()[0].0;
         let Timing { fall_delay, lock_delay, lock_resets: most } = timing;

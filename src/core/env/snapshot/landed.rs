@@ -23,7 +23,7 @@ impl Reader<'_> {
             return Ok((playfield, None, None));
         }
         let piece = self.piece(rules)?;
-        let (mut afterstate, nowhere) = (playfield, Corrupt("a piece landed where it cannot"));
+        let (mut afterstate, nowhere) = (playfield, Corrupt("the last landing is not possible"));
         let (rest, landed) = match rules.action_model {
             ActionModel::Placement => {
                 let action = self.u16()?;
@@ -68,7 +68,7 @@ impl Reader<'_> {
         for column in &mut columns[..rules.width.into()] {
             *column = self.u64()?;
             if *column >> rules.height != 0 {
-                return Err(Corrupt("a cell lies above the playfield"));
+                return Err(Corrupt("a cell is full above the playfield"));
             }
         }
         Ok(Playfield::from_columns(rules.width, rules.height, &columns))
@@ -83,15 +83,15 @@ impl Reader<'_> {
     ) -> Result<Option<(u8, u8)>, SnapshotError> {
         let count = self.byte()?;
         if count > rules.height {
-            return Err(Corrupt("more rows rose than there are"));
+            return Err(Corrupt("more garbage rose than the playfield has rows"));
         }
         if count > 0 && (landed.lines > 0 || landed.terminal) {
-            return Err(Corrupt("rows rose that a landing held back"));
+            return Err(Corrupt("garbage rose after a landing that stops garbage"));
         }
         let holes = self.take(count.into())?;
         for &hole in holes {
             if hole >= rules.width {
-                return Err(Corrupt("a row that rose has no hole"));
+                return Err(Corrupt("the hole of a garbage row is outside the playfield"));
             }
             playfield.raise(hole);
         }
@@ -109,14 +109,14 @@ impl Reader<'_> {
             .copy_from_slice(self.take(usize::from(delay_pieces) + 1)?);
         (incoming.risen, incoming.hole) = (self.count()?, self.byte()?);
         if incoming.waiting() > rules.height.into() {
-            return Err(Corrupt("more garbage waits than there are rows"));
+            return Err(Corrupt("more garbage is waiting than the playfield has rows"));
         }
         if incoming.hole >= rules.width || incoming.risen == 0 && incoming.hole > 0 {
-            return Err(Corrupt("the last row that rose has no hole"));
+            return Err(Corrupt("the hole of the last garbage row is outside the playfield"));
         }
         if let Some((count, hole)) = risen {
             if incoming.risen < count.into() || incoming.hole != hole {
-                return Err(Corrupt("the rows that rose are not those of the episode"));
+                return Err(Corrupt("the garbage rows do not fit the garbage of the episode"));
             }
             incoming.just_risen = count;
         }

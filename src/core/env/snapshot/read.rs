@@ -36,7 +36,7 @@ impl EnvState {
             return Err(Corrupt("it is too short"));
         };
         let Some(bytes) = content.strip_prefix(&MAGIC) else {
-            return Err(Corrupt("it does not begin as one"));
+            return Err(Corrupt("it does not begin with the mark of a snapshot"));
         };
         if xxh3_64(content) != u64::from_le_bytes(*checksum) {
             return Err(Corrupt("its checksum is wrong"));
@@ -77,13 +77,13 @@ impl Reader<'_> {
         let invalid_actions = self.invalid_actions(&statistics)?;
         let dealer = self.dealer(&rules)?;
         if !ended {
-            let piece = visible.current().ok_or(Corrupt("there is no piece to go on with"))?;
+            let piece = visible.current().ok_or(Corrupt("the episode goes on without a current piece"))?;
             if is_blocked(&rules, &playfield, piece) {
-                return Err(Corrupt("the game goes on, but its piece cannot come into play"));
+                return Err(Corrupt("the episode goes on, but its current piece is blocked"));
             }
         }
         if visible.pieces().count() <= rules.preview.into() && dealer.clone().deal().is_some() {
-            return Err(Corrupt("a piece is missing that could have been dealt"));
+            return Err(Corrupt("the preview is shorter than the rules say"));
         }
         Ok(EnvState {
             rules,
@@ -109,7 +109,7 @@ impl Reader<'_> {
             0 => Ok(None),
             number => match EpisodeEnd::with_number(number) {
                 Some(Some(end)) => Ok(Some(end)),
-                _ => Err(Corrupt("its episode ended in no known way")),
+                _ => Err(Corrupt("the end of its episode has an unknown number")),
             },
         }
     }
@@ -123,7 +123,7 @@ impl Reader<'_> {
         let [lines, pieces, steps] = [self.count()?, self.count()?, self.count()?];
         let episode_return = self.f64()?;
         if !episode_return.is_finite() {
-            return Err(Corrupt("its return is not a number"));
+            return Err(Corrupt("the return of its episode is not finite"));
         }
         Ok(EpisodeStatistics { lines, pieces, steps, episode_return })
     }
@@ -134,7 +134,7 @@ impl Reader<'_> {
         if are_none || 0 < count && count <= last_step && last_step <= statistics.steps {
             Ok(InvalidActions { count, last_step })
         } else {
-            Err(Corrupt("its actions that did not exist do not fit its steps"))
+            Err(Corrupt("the number of invalid actions does not fit the number of steps"))
         }
     }
 }

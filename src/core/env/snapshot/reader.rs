@@ -64,7 +64,11 @@ impl<'a> Reader<'a> {
 
     pub(super) fn count(&mut self) -> Result<u64, SnapshotError> {
         let count = self.u64()?;
-        if count <= MAX_COUNT { Ok(count) } else { Err(Corrupt("a counter is beyond reach")) }
+        if count <= MAX_COUNT {
+            Ok(count)
+        } else {
+            Err(Corrupt("a counter is larger than any game can reach"))
+        }
     }
 
     pub(super) fn f64(&mut self) -> Result<f64, SnapshotError> {
@@ -72,13 +76,13 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn piece(&mut self, rules: &Rules) -> Result<Piece, SnapshotError> {
-        rules.pieces.piece(self.byte()?).ok_or(Corrupt("there is no such piece"))
+        rules.pieces.piece(self.byte()?).ok_or(Corrupt("a piece has an unknown number"))
     }
 
     pub(super) fn pose(&mut self, tetromino: Tetromino) -> Result<FallingPiece, SnapshotError> {
         let [turns, column, row] = self.array()?;
         if turns > 3 {
-            return Err(Corrupt("a piece is turned by more than three quarters"));
+            return Err(Corrupt("an orientation is larger than 3"));
         }
         Ok(FallingPiece { tetromino, turns, column, row })
     }

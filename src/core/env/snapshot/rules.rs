@@ -43,15 +43,15 @@ impl Reader<'_> {
             let field = RULES_FIELDS
                 .get(index)
                 .filter(|_| index >= next)
-                .ok_or(Corrupt("its rules have no such field"))?;
+                .ok_or(Corrupt("its rules have an unknown field"))?;
             next = index + 1;
             let value = self.value(field)?;
             if field.value(&default) == Some(value) {
-                return Err(Corrupt("its rules say what holds anyway"));
+                return Err(Corrupt("its rules repeat a default"));
             }
             changes.set(field.name, value).expect("it is a field of the rules");
         }
-        default.with(&changes).map_err(|_| Corrupt("its rules cannot be played"))
+        default.with(&changes).map_err(|_| Corrupt("its rules are not playable"))
     }
 
     fn value(&mut self, field: &RulesField) -> Result<FieldValue, SnapshotError> {
@@ -65,7 +65,7 @@ impl Reader<'_> {
             FieldKind::Choice { values, .. } => {
                 let number = self.byte()?;
                 let value = values.iter().find(|value| value.number == number);
-                FieldValue::Choice(value.ok_or(Corrupt("its rules name something unknown"))?.name)
+                FieldValue::Choice(value.ok_or(Corrupt("its rules have an unknown choice"))?.name)
             }
             FieldKind::Pieces { .. } => FieldValue::Pieces(self.pieces()?),
         })
@@ -76,6 +76,6 @@ impl Reader<'_> {
         let length = self.u16()?.into();
         let text = std::str::from_utf8(self.take(length)?).ok();
         let pieces = text.and_then(|text| PieceSet::parse(text).ok().filter(|set| set.to_string() == text));
-        pieces.ok_or(Corrupt("its pieces are none"))
+        pieces.ok_or(Corrupt("its piece set is invalid"))
     }
 }

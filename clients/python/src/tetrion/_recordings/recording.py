@@ -184,7 +184,7 @@ class Recording:
             max_steps: Only so many steps.
 
         Raises:
-            InvalidArgumentError: It cannot be played: its rules or its pieces are none.
+            InvalidArgumentError: Its rules or its pieces are invalid.
             VersionMismatchError: It was played under another version of the rules.
             IllegalActionError: An action cannot be done.
             EpisodeEndedError: It has actions after the end of its game.
