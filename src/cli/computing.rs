@@ -1,15 +1,16 @@
 //! The options for threads, vector instructions and computed values. They affect the speed of games, and no byte of a
 //! result.
 
+use std::fs::File;
 use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::agents::Kernel;
-use crate::input::{UsageError, read_bytes};
+use crate::input::UsageError;
 use crate::pool::MAX_THREADS;
-use crate::values::{self, MAX_FILE_BYTES, Values};
+use crate::values::{self, Values};
 
 /// The options for threads, vector instructions and computed values, for every subcommand that can play games in this process.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -49,8 +50,8 @@ impl ComputingArgs {
     /// With the file's name, if it cannot be read or is no table of values.
     pub fn load_values(&self) -> anyhow::Result<()> {
         for path in &self.values {
-            let load = || anyhow::Ok(Values::from_bytes(&read_bytes(path, MAX_FILE_BYTES)?)?);
-            values::add(load().with_context(|| format!("cannot load {}", path.display()))?);
+            let loaded = File::open(path).and_then(Values::read);
+            values::add(loaded.with_context(|| format!("cannot load {}", path.display()))?);
         }
         Ok(())
     }

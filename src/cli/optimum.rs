@@ -15,7 +15,7 @@ use crate::input::UsageError;
 use crate::optimum::{MAX_AFTERSTATES, OptimumError, Pick, Process};
 use crate::pool::{MAX_THREADS, Pool};
 use crate::text::numbers::{grouped, time};
-use crate::trainer::run_folder::write_atomically;
+use crate::trainer::run_folder::replace_atomically;
 
 /// The options of `tetrion optimum`.
 #[derive(Debug, clap::Args)]
@@ -32,7 +32,7 @@ pub struct OptimumArgs {
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=MAX_THREADS as i64))]
     pub threads: u32,
 
-    /// Most afterstates; each takes about 70 bytes of memory
+    /// Most afterstates; each takes about 40 bytes of memory
     #[arg(long, value_name = "N", default_value_t = MAX_AFTERSTATES as u32, value_parser = clap::value_parser!(u32).range(1..=MAX_AFTERSTATES as i64))]
     pub max_afterstates: u32,
 
@@ -65,12 +65,13 @@ pub fn run(args: &OptimumArgs) -> anyhow::Result<ExitCode> {
         progress.show(&[format!("sweep {}", now.number), format!("known to {:.0e} lines", now.error)]);
     });
     drop(progress);
-    let (value, seconds) = (solution.of_game(), start.elapsed());
+    let (value, sweeps, seconds) = (solution.of_game(), solution.sweeps(), start.elapsed());
+    let afterstates = process.num_afterstates();
     if let Some(path) = &args.out {
-        let written = write_atomically(path, &solution.to_values().to_bytes());
+        let values = solution.into_values();
+        let written = replace_atomically(path, |file| values.write(file));
         written.with_context(|| format!("cannot write {}", path.display()))?;
     }
-    let (afterstates, sweeps) = (process.num_afterstates(), solution.sweeps());
     let text = if args.json {
         let object = json!({
             "width": width,

@@ -350,6 +350,15 @@ pub fn num_generations_planned(folder: &Path) -> Result<Option<u32>, RunFolderEr
 ///
 /// If the system reports an error. The old file is unchanged then, and no temporary file remains.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace_atomically(path, |file| file.write_all(bytes))
+}
+
+/// Like [`write_atomically`], for a file that `write` writes.
+///
+/// # Errors
+///
+/// As with [`write_atomically`], and errors of `write`.
+pub fn replace_atomically(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
     let parent = match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
@@ -357,7 +366,7 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     };
     let temporary = parent.join(format!(".{name}.tmp"));
     let written = File::create(&temporary).and_then(|mut file| {
-        file.write_all(bytes)?;
+        write(&mut file)?;
         file.sync_all()
     });
     if let Err(error) = written.and_then(|()| fs::rename(&temporary, path)) {

@@ -242,8 +242,8 @@ fn what_cannot_be_solved_is_refused() {
     );
 
     let too_large = refused(Rules::simplified(10, 20), MAX_AFTERSTATES);
-    assert_eq!(too_large.to_string(), "a playfield of 10 x 20 has 200 cells, expected at most 28");
-    assert_eq!(refused(Rules::simplified(4, 8), 1), OptimumError::Cells { width: 4, height: 8 });
+    assert_eq!(too_large.to_string(), "a playfield of 10 x 20 has 200 cells, expected at most 32");
+    assert_eq!(refused(Rules::simplified(4, 9), 1), OptimumError::Cells { width: 4, height: 9 });
     // The plain solver counts as many afterstates of 4 x 4 as this one.
     let all = every_placement(4, 4).num_afterstates();
     assert!(Process::of_every_placement(&Rules::simplified(4, 4), all, |_| {}).is_ok());

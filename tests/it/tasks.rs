@@ -42,7 +42,9 @@ fn score(task: &PlayTask, mut choose: impl FnMut(&[TwinPlacement]) -> usize) -> 
             let values = values_of_placements(optimum::values(&task.rules).unwrap(), &playfield, piece);
             let best = values.iter().copied().fold(f64::MIN, f64::max);
             let worst = values.iter().copied().fold(f64::MAX, f64::min);
-            qualities += if best > worst { (values[chosen] - worst) / (best - worst) } else { 1.0 };
+            // Rounding of the values costs nothing.
+            let is_best = best - values[chosen] < 1e-9;
+            qualities += if is_best { 1.0 } else { (values[chosen] - worst) / (best - worst) };
         }
         let landing = twin::land(&playfield, &all[chosen]);
         if landing.terminal {

@@ -547,7 +547,7 @@ const FEW_CELLS: Needs = Needs {
         let cells = u32::from(rules.width) * u32::from(rules.height);
         rules.action_model == ActionModel::Placement && cells <= values::MAX_CELLS
     },
-    refusal: "needs placements on a playfield of at most 28 cells, whose exact values can be computed",
+    refusal: "needs placements on a playfield of at most 32 cells, whose exact values can be computed",
 };
 const CHAINS: Needs = Needs {
     are_met: Rules::keeps_chain,

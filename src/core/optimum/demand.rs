@@ -1,4 +1,4 @@
-//! Tables of values on demand: a small table is computed when it is first needed, which takes a few seconds at most.
+//! Tables of values on demand: a small table is computed when it is first needed, which takes a second at most.
 
 use std::thread;
 
@@ -8,7 +8,7 @@ use crate::engine::Rules;
 use crate::pool::Pool;
 use crate::values::{self, Values};
 
-/// The sizes that are solved at the first need, as columns and rows. The largest takes some MiB while it is solved.
+/// The sizes that are solved at the first need, as columns and rows. The largest takes some 10 MiB while it is solved.
 pub const ON_DEMAND: [(u8, u8); 3] = [(4, 4), (4, 5), (5, 4)];
 
 /// The table of the size of these rules: already known, or solved now if the size is in [`ON_DEMAND`].
@@ -29,7 +29,7 @@ pub fn values(rules: &Rules) -> Result<&'static Values, OptimumError> {
         let process =
             Process::of_every_placement(&Rules::simplified(width, height), MAX_AFTERSTATES, |_| {})?;
         let pool = Pool::new(1).expect("a thread");
-        Ok(process.solve(Pick::Best, &pool, |_| {}).to_values())
+        Ok(process.solve(Pick::Best, &pool, |_| {}).into_values())
     };
     let solved = thread::scope(|scope| scope.spawn(solve).join()).expect("a solver that does not panic");
     solved.map(values::add)

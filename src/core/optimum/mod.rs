@@ -14,7 +14,9 @@
 
 mod demand;
 mod process;
+mod ranked_set;
 mod solution;
+mod transitions;
 
 pub use demand::{ON_DEMAND, values};
 pub use process::{MAX_AFTERSTATES, MAX_CELLS, OptimumError, Process};

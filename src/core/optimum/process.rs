@@ -1,7 +1,7 @@
 //! The afterstates that a player can reach from the empty playfield, and the transitions between them.
 
-use std::collections::HashMap;
-
+use super::ranked_set::{Bits, RankedSet};
+use super::transitions::{MAX_NUMBERED, Transitions};
 use crate::agents::{Agent, AgentRng, Decision, Kernel, Sight};
 use crate::engine::NamedChoice;
 use crate::engine::rules::RulesError;
@@ -12,9 +12,11 @@ use crate::engine::{
 pub use crate::values::MAX_CELLS;
 use crate::values::pack;
 
-/// Most afterstates. With this many, a process and its values take about 700 MB. The largest sizes below it are 4 x 7
-/// with 7.1 million and 5 x 5 with 6.4 million; 7 x 4 has more.
-pub const MAX_AFTERSTATES: usize = 10_000_000;
+/// Most afterstates. With this many, a process and its values take up to 9 GB. Every size with at most [`MAX_CELLS`] has
+/// fewer: the largest number is 193 million, on 5 x 6.
+pub const MAX_AFTERSTATES: usize = 200_000_000;
+
+const _: () = assert!(MAX_AFTERSTATES <= MAX_NUMBERED);
 
 /// A playfield in this room.
 type Small = PlayfieldOf<u16, 8>;
@@ -77,79 +79,16 @@ pub enum OptimumError {
 
 /// The reachable afterstates, and the transitions from each of them.
 ///
-/// Afterstates are numbered in the order in which they are found: breadth first, pieces and placements in ascending
-/// order. The empty playfield is number 0. Placements that end the game are not transitions: under these rules they
-/// clear nothing.
+/// Afterstates are numbered by their [packed](pack) cells, in ascending order, so the empty playfield is number 0.
+/// Placements that end the game are not transitions: under these rules they clear nothing.
 #[derive(Clone, Debug)]
 pub struct Process {
     rules: Rules,
-    /// Cells of each afterstate.
-    pub(super) cells: Vec<u32>,
-    numbers: HashMap<u32, u32>,
+    /// The packed cells of all afterstates.
+    pub(super) cells: RankedSet,
     pub(super) transitions: Transitions,
     /// Number of placements of each piece, including those that end the game.
     pub(super) num_placements: [f64; 7],
-}
-
-/// The transitions from some afterstates, piece by piece.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Transitions {
-    outgoing: Vec<Outgoing>,
-    all: Vec<Transition>,
-}
-
-/// Index of an afterstate's first transition, and the number of transitions of each piece.
-#[derive(Clone, Copy, Debug)]
-struct Outgoing {
-    first: u32,
-    counts: [u8; 7],
-}
-
-/// A placement that does not end the game. Three bits hold its lines, the others the number of the afterstate.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Transition(u32);
-
-impl Transitions {
-    /// Starts the transitions of the next afterstate.
-    pub fn begin(&mut self) {
-        self.outgoing.push(Outgoing { first: self.all.len() as u32, counts: [0; 7] });
-    }
-
-    /// Adds a transition to the afterstate that was started last. Pieces must come in ascending order.
-    pub fn push(&mut self, piece: usize, step: Transition) {
-        self.all.push(step);
-        self.outgoing.last_mut().expect("an afterstate was begun").counts[piece] += 1;
-    }
-
-    /// Number of afterstates that were started.
-    pub fn len(&self) -> usize {
-        self.outgoing.len()
-    }
-
-    /// The transitions from an afterstate, by piece.
-    pub fn of(&self, number: usize) -> impl Iterator<Item = &[Transition]> {
-        let Outgoing { first, counts } = self.outgoing[number];
-        let mut transitions = &self.all[first as usize..];
-        counts.into_iter().map(move |count| {
-            let (of_piece, others) = transitions.split_at(usize::from(count));
-            transitions = others;
-            of_piece
-        })
-    }
-}
-
-impl Transition {
-    pub fn new(lines: u32, to: usize) -> Transition {
-        Transition((to as u32) << 3 | lines)
-    }
-
-    pub fn lines(self) -> u32 {
-        self.0 & 7
-    }
-
-    pub fn to(self) -> usize {
-        (self.0 >> 3) as usize
-    }
 }
 
 impl Process {
@@ -164,14 +103,13 @@ impl Process {
         watch: impl FnMut(usize),
     ) -> Result<Process, OptimumError> {
         check(rules)?;
-        let mut process = Process::new(rules);
         let empty = Small::empty(rules.width, rules.height);
-        process.num_placements =
-            Tetromino::ALL.map(|piece| f64::from(placements(rules, &empty, piece).len()));
         let all = Tetromino::ALL.map(|piece| placements(rules, &empty, piece).iter().collect::<Vec<_>>());
+        let num_placements = all.each_ref().map(|placements| placements.len() as f64);
         // In straight drops, no cells of the playfield block a placement.
-        process.explore(limit, watch, |_, piece, chosen| chosen.extend(&all[piece.index()]))?;
-        Ok(process)
+        Process::explore(rules, num_placements, limit, watch, |_, piece, chosen| {
+            chosen.extend(&all[piece.index()]);
+        })
     }
 
     /// Explores only the placement that an agent chooses for each piece.
@@ -191,10 +129,9 @@ impl Process {
         if agent.draws() {
             return Err(OptimumError::Draws);
         }
-        let mut process = Process::new(rules);
         // The agent draws nothing from it.
         let mut rng = AgentRng::new(0);
-        process.explore(MAX_AFTERSTATES, watch, |playfield, piece, chosen| {
+        Process::explore(rules, [1.0; 7], MAX_AFTERSTATES, watch, |playfield, piece, chosen| {
             let playfield: Playfield = playfield.resized();
             let odds = Odds::EVEN;
             let sight = Sight {
@@ -211,64 +148,61 @@ impl Process {
                 Decision::Place(placement) => chosen.push(placement),
                 Decision::Press(_) => unreachable!("agents that press keys draw them"),
             }
-        })?;
-        Ok(process)
+        })
     }
 
-    fn new(rules: &Rules) -> Process {
-        Process {
-            rules: *rules,
-            cells: Vec::new(),
-            numbers: HashMap::new(),
-            transitions: Transitions::default(),
-            num_placements: [1.0; 7],
-        }
-    }
-
-    /// Finds the afterstates and their transitions. `choose` lists the placements of a piece.
+    /// Finds the afterstates, then their transitions. `choose` lists the placements of a piece. It is called twice per
+    /// afterstate, because afterstates have no numbers until all are found.
     fn explore(
-        &mut self,
+        rules: &Rules,
+        num_placements: [f64; 7],
         limit: usize,
         mut watch: impl FnMut(usize),
         mut choose: impl FnMut(&Small, Tetromino, &mut Vec<Placement>),
-    ) -> Result<(), OptimumError> {
-        let rules = self.rules;
+    ) -> Result<Process, OptimumError> {
+        let Rules { width, height, .. } = *rules;
         let limit = limit.min(MAX_AFTERSTATES);
         let mut chosen = Vec::new();
-        self.number(0);
-        while let Some(&cells) = self.cells.get(self.transitions.len()) {
-            let playfield = unpacked(&rules, cells);
-            self.transitions.begin();
+        let mut each_transition = |cells, visit: &mut dyn FnMut(Tetromino, u32, u32)| {
+            let playfield = unpacked(rules, cells);
             for piece in Tetromino::ALL {
                 chosen.clear();
                 choose(&playfield, piece, &mut chosen);
                 for &placement in &chosen {
                     let mut afterstate = playfield;
-                    let landed = place(&rules, &mut afterstate, piece, placement);
+                    let landed = place(rules, &mut afterstate, piece, placement);
                     if !landed.terminal {
-                        let number = self.number(pack(&afterstate));
-                        self.transitions.push(piece.index(), Transition::new(landed.lines.into(), number));
+                        visit(piece, landed.lines.into(), pack(&afterstate));
                     }
                 }
             }
-            let Rules { width, height, .. } = rules;
-            if self.cells.len() > limit {
-                return Err(OptimumError::Afterstates { width, height, limit });
+        };
+        let mut found = Bits::below(1 << (u32::from(width) * u32::from(height)));
+        found.insert(0);
+        let (mut visited, mut num_transitions) = (0_usize, 0);
+        found.visit_growing(|found, cells| {
+            each_transition(cells, &mut |_, _, to| {
+                found.insert(to);
+                num_transitions += 1;
+            });
+            visited += 1;
+            if visited.is_multiple_of(1 << 16) {
+                watch(found.len());
             }
-            if self.transitions.len().is_multiple_of(1 << 16) {
-                watch(self.cells.len());
+            match found.len() > limit {
+                true => Err(OptimumError::Afterstates { width, height, limit }),
+                false => Ok(()),
             }
+        })?;
+        let cells = found.ranked();
+        let mut transitions = Transitions::with_capacity(cells.len(), num_transitions);
+        for from in cells.iter() {
+            transitions.begin();
+            each_transition(from, &mut |piece, lines, to| {
+                transitions.push(piece.index(), lines, cells.rank(to));
+            });
         }
-        Ok(())
-    }
-
-    /// The number of an afterstate. Adds the afterstate if it is new.
-    fn number(&mut self, cells: u32) -> usize {
-        let number = self.numbers.entry(cells).or_insert_with(|| {
-            self.cells.push(cells);
-            self.cells.len() as u32 - 1
-        });
-        *number as usize
+        Ok(Process { rules: *rules, cells, transitions, num_placements })
     }
 
     /// Rules of the games.
@@ -283,14 +217,7 @@ impl Process {
 
     /// The afterstates, in the order of their numbers.
     pub fn afterstates(&self) -> impl Iterator<Item = Playfield> + '_ {
-        self.cells.iter().map(|&cells| unpacked(&self.rules, cells).resized())
-    }
-
-    /// The number of an afterstate; `None` if it cannot be reached.
-    pub(super) fn find(&self, afterstate: &Playfield) -> Option<usize> {
-        let same_size = (afterstate.width(), afterstate.height()) == (self.rules.width, self.rules.height);
-        let number = same_size.then(|| self.numbers.get(&pack(afterstate)))??;
-        Some(*number as usize)
+        self.cells.iter().map(|cells| unpacked(&self.rules, cells).resized())
     }
 }
 
@@ -351,7 +278,7 @@ pub(super) fn check(rules: &Rules) -> Result<(), OptimumError> {
 }
 
 fn unpacked(rules: &Rules, cells: u32) -> Small {
-    let columns = [0, 1, 2, 3, 4, 5, 6].map(|column| {
+    let columns = [0, 1, 2, 3, 4, 5, 6, 7].map(|column| {
         cells.checked_shr(column * u32::from(rules.height)).unwrap_or(0) as u16 // cut off above the height
     });
     Small::from_columns(rules.width, rules.height, &columns)

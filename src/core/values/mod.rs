@@ -9,16 +9,16 @@
 mod file;
 mod table;
 
-pub use file::{FileError, MAX_FILE_BYTES};
+pub use file::FileError;
 pub use table::{Stakes, Values, pack};
 
 use std::sync::OnceLock;
 
 /// Most cells of a playfield with a table.
-pub const MAX_CELLS: u32 = 28;
+pub const MAX_CELLS: u32 = 32;
 
-/// One more than the most columns or rows of a playfield with a table: 4 x 7 and 7 x 4 have 28 cells.
-const SIDES: usize = 8;
+/// One more than the most columns or rows of a playfield with a table: 4 x 8 and 8 x 4 have 32 cells.
+const SIDES: usize = 9;
 
 static TABLES: [[OnceLock<Values>; SIDES]; SIDES] = [const { [const { OnceLock::new() }; SIDES] }; SIDES];
 

@@ -4,6 +4,10 @@ use std::fmt;
 
 use crate::engine::{Column, Landing, Piece, Placement, PlayfieldOf, Rules, land, placements};
 
+/// Values that differ by less are equal. Placements that mirror each other have the same value, but their computed values
+/// differ by rounding, which must not decide what the best player does.
+const TIE: f64 = 1e-9;
+
 /// The expected number of lines from every afterstate that can be reached, for the best player that sees only the
 /// current piece.
 #[derive(Clone, PartialEq)]
@@ -18,7 +22,7 @@ pub struct Values {
 /// What depends on a choice: lines to be expected after the chosen placement, the best one and the worst one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stakes {
-    /// Value of the chosen placement.
+    /// Value of the chosen placement; exactly the largest one if the placement is one of the best.
     pub value: f64,
     /// Largest value of a placement of the piece.
     pub best: f64,
@@ -55,15 +59,9 @@ impl fmt::Debug for Values {
 }
 
 impl Values {
-    /// A table of afterstates as [packed](pack) cells and their values, in any order.
-    pub fn new(width: u8, height: u8, mut entries: Vec<(u32, f64)>) -> Values {
-        entries.sort_unstable_by_key(|(cells, _)| *cells);
-        let (cells, lines): (Vec<u32>, Vec<f64>) = entries.into_iter().unzip();
-        Values::sorted(width, height, cells, lines)
-    }
-
-    /// A table whose afterstates ascend.
-    pub(super) fn sorted(width: u8, height: u8, cells: Vec<u32>, lines: Vec<f64>) -> Values {
+    /// A table of afterstates as [packed](pack) cells, which must ascend, and their values.
+    pub fn new(width: u8, height: u8, cells: Vec<u32>, lines: Vec<f64>) -> Values {
+        debug_assert!(cells.len() == lines.len() && cells.is_sorted());
         Values { width, height, cells: cells.into(), lines: lines.into() }
     }
 
@@ -117,9 +115,9 @@ impl Values {
         piece: Piece,
     ) -> Placement {
         let all = self.of_placements(rules, playfield, piece);
-        let better =
-            |best: (Placement, f64), next: (Placement, f64)| if next.1 > best.1 { next } else { best };
-        all.into_iter().reduce(better).expect("a piece with a placement").0
+        let best = all.iter().fold(f64::NEG_INFINITY, |best, (_, value)| best.max(*value));
+        let first = all.into_iter().find(|(_, value)| best - value < TIE);
+        first.expect("a piece with a placement").0
     }
 
     /// What depended on a placement; `None` if the value of one of the piece's placements is not known.
@@ -136,6 +134,9 @@ impl Values {
             let value = value(placement)?;
             stakes.best = stakes.best.max(value);
             stakes.worst = stakes.worst.min(value);
+        }
+        if stakes.best - stakes.value < TIE {
+            stakes.value = stakes.best;
         }
         Some(stakes)
     }
