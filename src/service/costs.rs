@@ -67,8 +67,8 @@ pub(super) fn cost_of_new(config: &SessionConfig) -> Duration {
     Duration::from_nanos(each * u64::from(config.env.num_envs))
 }
 
-/// Rough time of an agent's thought per unit of its cost, in nanoseconds.
-pub(super) const THOUGHT: u64 = 500;
+/// Rough time of an agent's thought per unit of its [cost](crate::agents::Agent::cost).
+pub(super) const NANOSECONDS_PER_COST: u64 = 500;
 
 /// Rough time to compute the exact values of a size. Only the first call that needs them takes it.
 pub(super) const SOLVING: Duration = Duration::from_secs(1);

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
+use crate::agents::{Agent, rough_placements};
 use crate::engine::{ActionModel, Chain, Hand, MAX_KEYS, Placement, Rules};
 use crate::env::{self, ActionError, EnvState, RefusedAction};
 use crate::features::FeatureSet;
@@ -12,7 +13,7 @@ use crate::placements::{
     nanoseconds_of_one, num_rows,
 };
 use crate::wire::limits::DEFAULT_RESPONSE_BYTES;
-use crate::wire::placements::{judge, options};
+use crate::wire::placements::{decode_policy, options};
 use crate::wire::positions::Positions;
 use crate::wire::session::response_bytes;
 use crate::wire::tensor::Dim;
@@ -20,7 +21,7 @@ use crate::wire::{DecodeError, InField, features, fields, pb, positions, tensor}
 
 use super::answers::{Answers, Room};
 use super::calls::{CallLane, SLICE};
-use super::costs::THOUGHT;
+use super::costs::NANOSECONDS_PER_COST;
 use super::judging::{Judging, View};
 use super::layout::{ANSWER_OVERHEAD, TENSOR_OVERHEAD};
 use super::refusal::Refusal;
@@ -53,16 +54,17 @@ struct AnswerSize {
 }
 
 impl Question {
-    /// A question about environments of a session.
+    /// A question about environments of a session, to a policy of the request if it has one.
     pub fn of_session(
         state: &SessionState,
         env_ids: Option<&[u32]>,
         request: &pb::EnumeratePlacementsRequest,
+        policy: Option<Agent>,
     ) -> Result<Question, Refusal> {
         let rules = state.batch().config().rules;
         let own = decode_features(request, &rules)?;
         let positions = state.positions(env_ids).map_err(|error| error.in_field("session_envs"))?;
-        let judging = judge(request, &rules)?.map(|agent| Judging::new(agent, state.views(env_ids)));
+        let judging = policy.map(|agent| Judging::new(agent, state.views(env_ids)));
         Ok(Question {
             rules,
             actions: decode_actions(request, &rules, positions.len())?,
@@ -82,14 +84,14 @@ impl Question {
     ) -> Result<Question, Refusal> {
         let max_response_bytes = response_bytes(request.max_response_bytes, DEFAULT_RESPONSE_BYTES)?;
         let (rules, positions) = positions::decode(positions, None).in_field("positions")?;
-        let agent = judge(request, &rules)?;
-        let (positions, views): (Vec<Position>, Vec<View>) = match positions {
-            Positions::States(states) => {
-                states.iter().map(|state| (from_state(state), View::of_state(state))).unzip()
-            }
-            Positions::Drawn(drawn) => {
-                drawn.iter().map(|drawn| (from_drawing(drawn, &rules), View::of_drawing(drawn))).unzip()
-            }
+        let agent = decode_policy(request, &rules)?;
+        let views = agent.is_some().then(|| match &positions {
+            Positions::States(states) => states.iter().map(View::of_state).collect(),
+            Positions::Drawn(drawn) => drawn.iter().map(View::of_drawing).collect(),
+        });
+        let positions: Vec<Position> = match positions {
+            Positions::States(states) => states.iter().map(from_state).collect(),
+            Positions::Drawn(drawn) => drawn.iter().map(|drawn| from_drawing(drawn, &rules)).collect(),
         };
         Ok(Question {
             rules,
@@ -97,7 +99,7 @@ impl Question {
             positions,
             features: decode_features(request, &rules)?,
             options: options(request, &rules)?,
-            judging: agent.map(|agent| Judging::new(agent, views)),
+            judging: agent.zip(views).map(|(agent, views)| Judging::new(agent, views)),
             max_response_bytes,
             sequence_number: 0,
         })
@@ -113,7 +115,7 @@ impl Question {
         if self.options.position_features && self.features.is_none() {
             return Err(Refusal::field("include_position_features", "is true, but no features are selected"));
         }
-        let work = self.listing(self.positions.len()) + self.thinking();
+        let work = self.time_of_listing(self.positions.len()) + self.time_of_policy();
         let under_way = lane.begin(work);
         if under_way.is_here() {
             return answers.make(self.size()?.bytes, || {
@@ -124,8 +126,8 @@ impl Question {
         }
         lane.check(work)?;
         let per_slice = |work: Duration| (SLICE.as_nanos() / work.as_nanos().max(1)).max(1);
-        let slice = per_slice(self.listing(1)) as usize;
-        let thoughts = per_slice(self.thought()) as u64;
+        let slice = per_slice(self.time_of_listing(1)) as usize;
+        let thoughts = per_slice(self.time_of_thought()) as u64;
         let (mut found, mut done): (Option<(Placements, Room)>, usize) = (None, 0);
         lane.run_slices(move || match &mut found {
             None => match self.size().and_then(|size| Ok((size.rows, answers.room(size.bytes)?))) {
@@ -150,17 +152,25 @@ impl Question {
         .await
     }
 
-    /// Rough time of a thought of the policy.
-    fn thought(&self) -> Duration {
-        let cost = self.judging.as_ref().map_or(0, |judging| judging.agent().cost(&self.rules));
-        Duration::from_nanos(THOUGHT.saturating_mul(cost))
+    /// Rough time of a thought of the policy. One without a search also measures all features of a position then.
+    fn time_of_thought(&self) -> Duration {
+        let Some(judging) = &self.judging else { return Duration::ZERO };
+        let (rules, agent) = (&self.rules, judging.agent());
+        let measuring = match agent {
+            Agent::Linear(_) | Agent::Formula(_) => {
+                let num_placements = rough_placements(rules) as usize;
+                nanoseconds_of_one(rules, num_placements, agent.features(), Options::default())
+            }
+            _ => 0,
+        };
+        Duration::from_nanos(measuring.saturating_add(NANOSECONDS_PER_COST.saturating_mul(agent.cost(rules))))
     }
 
     /// Rough time of all thoughts of the policy.
-    fn thinking(&self) -> Duration {
+    fn time_of_policy(&self) -> Duration {
         let Some(judging) = &self.judging else { return Duration::ZERO };
         let thoughts = judging.agent().num_thoughts(&self.rules).saturating_mul(self.positions.len() as u64);
-        self.thought().saturating_mul(thoughts.try_into().unwrap_or(u32::MAX))
+        self.time_of_thought().saturating_mul(thoughts.try_into().unwrap_or(u32::MAX))
     }
 
     /// Lets the policy think this many times, if there is one. Returns whether it has judged all positions.
@@ -170,7 +180,7 @@ impl Question {
     }
 
     /// Rough time to list the placements of this many positions.
-    fn listing(&self, num_positions: usize) -> Duration {
+    fn time_of_listing(&self, num_positions: usize) -> Duration {
         let estimate = if self.actions.is_some() { nanoseconds_of_one } else { nanoseconds };
         Duration::from_nanos(estimate(&self.rules, num_positions, self.features.as_ref(), self.options))
     }

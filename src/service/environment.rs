@@ -17,6 +17,7 @@ use crate::wire::limits::{
 use crate::wire::pb::environment_service_server::{EnvironmentService, EnvironmentServiceServer};
 use crate::wire::pb::step_stream_request::Request as Asked;
 use crate::wire::pb::step_stream_response::Response as Answered;
+use crate::wire::placements::decode_policy;
 use crate::wire::session::decode_ttl;
 use crate::wire::{DecodeError, InField, envs, pb, positions, rendering, revision, session};
 
@@ -189,20 +190,24 @@ impl Desk {
         use pb::enumerate_placements_request::Source;
         revision::check(request.min_revision)?;
         let solving = if request.include_optimal_values { SOLVING } else { Duration::ZERO };
-        let preparing = solving + cost_of_policy(request.policy.as_ref());
+        let reading_policy = cost_of_policy(request.policy.as_ref());
         // Until the answer is made.
         let _policy = self.answers.room(request.policy.as_ref().map_or(0, policy_bytes))?;
         let question = match request.source.take() {
             Some(Source::SessionEnvs(named)) => {
                 let session = self.session(&named.session).map_err(|error| error.in_field("session_envs"))?;
-                let reading = session.costs().of_positions(envs::decode(named.envs.as_ref())) + preparing;
+                let reading = session.costs().of_positions(envs::decode(named.envs.as_ref())) + solving;
+                let rules = session.costs().rules;
+                let decode = move || Ok((decode_policy(&request, &rules)?, request));
+                let (policy, request) = self.lane.run(reading_policy, decode).await?;
                 let read = move |state: &mut SessionState| {
-                    Question::of_session(state, envs::decode(named.envs.as_ref()), &request)
+                    Question::of_session(state, envs::decode(named.envs.as_ref()), &request, policy)
                 };
                 session.call_on(&self.lane, reading, read).await?
             }
             Some(Source::Positions(positions)) => {
-                let reading = Duration::from_nanos(positions::nanoseconds(&positions)) + preparing;
+                let reading =
+                    Duration::from_nanos(positions::nanoseconds(&positions)) + solving + reading_policy;
                 self.lane.run(reading, move || Question::of_positions(&positions, &request)).await?
             }
             None => return Err(DecodeError::missing("source").into()),

@@ -1,8 +1,8 @@
-//! The values that a policy gives listed placements.
+//! The values that a policy gives the listed placements of positions.
 //!
 //! The policy thinks as it does in a game, one placement at a time if it searches, so a slow search shares its thread.
 
-use crate::agents::{Agent, Judgement, Sight, Thought};
+use crate::agents::{Agent, Judgement, Sight, TerminalValue, Thought};
 use crate::engine::{Odds, Piece, Rules};
 use crate::env::{EnvState, StartPosition};
 use crate::features::kernel::Kernel;
@@ -37,10 +37,10 @@ pub(super) struct Judging {
 }
 
 impl View {
-    /// The view of a game.
+    /// The view of a game, which may have ended.
     pub fn of_state(state: &EnvState) -> View {
         View {
-            next: state.pieces().split_off(1),
+            next: state.pieces().into_iter().skip(1).collect(),
             held: state.held(),
             odds: state.odds(),
             lines: state.statistics().lines,
@@ -57,8 +57,8 @@ impl View {
 impl Judging {
     /// The policy before its first position.
     pub fn new(agent: Agent, views: Vec<View>) -> Judging {
-        let (values, choices) = (Vec::new(), Vec::with_capacity(views.len()));
-        Judging { agent, views, thought: Thought::default(), values, choices }
+        let choices = Vec::with_capacity(views.len());
+        Judging { agent, views, thought: Thought::default(), values: Vec::new(), choices }
     }
 
     /// The agent.
@@ -109,13 +109,16 @@ impl Judging {
             return;
         };
         self.thought = Thought::default();
+        let avoids_ends = self.agent.terminal_value() == Some(TerminalValue::Avoid);
         // Both lists are in ascending action order.
         let mut values = values.into_iter().peekable();
-        let of_row = |&row: &i32| {
+        let of_row = |(&row, &ends): (&i32, &bool)| {
             let value = values.next_if(|value| value.placement.action(rules) as i32 == row);
-            value.map_or(f64::NEG_INFINITY, |value| value.score)
+            // A search that finds only ends gives the one that it takes the value of a lost game.
+            value.filter(|_| !(ends && avoids_ends)).map_or(f64::NEG_INFINITY, |value| value.score)
         };
-        self.values.extend(rows.iter().map(of_row));
+        self.values.reserve_exact(columns.placements.len() - self.values.len());
+        self.values.extend(rows.iter().zip(&columns.terminated[first..]).map(of_row));
         let chosen = rows.iter().position(|&row| row == choice.action(rules) as i32);
         self.choices.push((first + chosen.expect("a listed placement")) as i32);
     }

@@ -10,7 +10,8 @@
 //! * [`direct`] steps a session without messages, for a caller in the same process.
 //! * `watching` streams sessions to callers that watch them; `watched` is the state that a session keeps for them.
 //! * [`dm_env_rpc`] is the second API on the same store; `world` is one of its environments.
-//! * `enumerate` answers EnumeratePlacements; `layout` computes the largest size of answers.
+//! * `enumerate` answers EnumeratePlacements, `judging` lets a policy value the placements; `layout` computes the
+//!   largest size of answers.
 //! * `tasks` answers GetTask and ScoreTask.
 //! * [`info`] reports what this server is and allows; `catalog` what it supports, by name.
 //! * [`answers`] limits the memory of unread answers.

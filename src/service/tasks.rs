@@ -7,7 +7,7 @@ use crate::wire::pb;
 use crate::wire::tasks::{Scored, decode, decode_scored, encode, encode_score};
 
 use super::calls::CallLane;
-use super::costs::THOUGHT;
+use super::costs::NANOSECONDS_PER_COST;
 use super::refusal::Refusal;
 
 /// Rough time to generate a task. The first one of its size also solves a playfield, which takes up to some seconds.
@@ -29,7 +29,7 @@ pub(super) async fn score(
     match lane.run(GENERATING, move || Ok(decode_scored(&request)?)).await? {
         Scored::Actions(score) => Ok(score),
         Scored::Formula(task, agent) => {
-            let nanoseconds = THOUGHT * task.num_pieces() * agent.cost(&task.rules);
+            let nanoseconds = NANOSECONDS_PER_COST * task.num_pieces() * agent.cost(&task.rules);
             lane.check(Duration::from_nanos(nanoseconds)).map_err(|error| error.in_field("formula"))?;
             let mut score = FormulaScore::new(*task, *agent);
             Ok(lane.run_slices(move || score.advance().then(|| encode_score(&score))).await)

@@ -1,4 +1,4 @@
-//! Bytes that an evaluation will hold, computed from its request. This checks no field and allocates nothing.
+//! Bytes that an evaluation or a policy will hold, computed from its request. This checks no field and allocates nothing.
 //!
 //! The figures are upper bounds. `cargo test --test attacks -- estimates` compares them with the memory of a server.
 

@@ -1,4 +1,4 @@
-//! Which columns a request for placements wants, and whose values.
+//! Which columns a request for placements wants, and the policy whose values it wants.
 
 use crate::agents::Agent;
 use crate::engine::Rules;
@@ -37,7 +37,10 @@ pub fn options(request: &pb::EnumeratePlacementsRequest, rules: &Rules) -> Resul
 ///
 /// # Errors
 /// If it scores no placements, is not a single one, or only some placements are listed.
-pub fn judge(request: &pb::EnumeratePlacementsRequest, rules: &Rules) -> Result<Option<Agent>, DecodeError> {
+pub fn decode_policy(
+    request: &pb::EnumeratePlacementsRequest,
+    rules: &Rules,
+) -> Result<Option<Agent>, DecodeError> {
     let Some(policy) = &request.policy else { return Ok(None) };
     if request.actions.is_some() {
         let problem = "is given with `actions`, but a policy chooses among all placements";

@@ -151,12 +151,14 @@ pub fn encode_terminal_value(terminal_value: TerminalValue) -> pb::TerminalValue
 /// # Errors
 /// [`DecodeError`] with the fields of `Policy`.
 pub fn decode_scoring(message: &pb::Policy, rules: &Rules) -> Result<Agent, DecodeError> {
+    if let Some(Message::Weights(pb::Weights { weights: Some(weights), .. })) = &message.kind
+        && let [rows, _] = weights.shape[..]
+        && rows > 1
+    {
+        return Err(DecodeError::field("weights.weights", format!("has {rows} rows, expected one")));
+    }
     let mut policies = Policies { all: Vec::new(), entries: Vec::new(), num_parameters: 0 };
     policies.add(message, rules)?;
-    if policies.all.len() > 1 {
-        let problem = format!("has {} rows, expected one", policies.all.len());
-        return Err(DecodeError::field("weights.weights", problem));
-    }
     let agent = policies.all.swap_remove(0);
     if agent.scores_placements() {
         return Ok(agent);

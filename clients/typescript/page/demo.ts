@@ -1,7 +1,7 @@
 // Two controllers on the same pieces, for the first screen. They need no session: the page deals the pieces, and a call for each
 // position returns the controller's choice.
 
-import { tensor } from "../src/index.js";
+import { type Placements, tensor } from "../src/index.js";
 import type { App } from "./app.js";
 import { Board } from "./board.js";
 import { button, grouped, h, sleep } from "./dom.js";
@@ -38,11 +38,16 @@ class Player {
     [this.field, this.rows, this.cleared] = [new Field(width, height), new Uint16Array(height), 0];
   }
 
+  /** Asks for the placements of a piece and the controller's choice. */
+  ask(kind: number): Promise<Placements> {
+    const { app, chosen, name, rows } = this;
+    const packed = { boards: tensor(rows, [1, chosen.height]), pieces: tensor(Uint8Array.of(kind)) };
+    return app.client.enumeratePlacements({ rules: rulesOf(app, chosen), packed }, { policy: name, includeCells: true, includeAfterstates: true });
+  }
+
   /** Places the piece as the controller chooses; false if that ends the game. */
-  async place(kind: number): Promise<boolean> {
-    const { app, chosen: { width, height }, name, rows } = this;
-    const packed = { boards: tensor(rows, [1, height]), pieces: tensor(Uint8Array.of(kind)) };
-    const placements = await app.client.enumeratePlacements({ rules: rulesOf(app, this.chosen), packed }, { policy: name, includeCells: true, includeAfterstates: true });
+  place(placements: Placements, kind: number): boolean {
+    const { width, height } = this.chosen;
     const { best } = judgementOf(placements);
     const cells = cellsOf(placements, best);
     this.board.show({ width, height, cells: this.field.cells.slice(), last: this.field.last, ghost: cells, piece: { kind, cells: lifted(cells, height) } });
@@ -128,8 +133,11 @@ export class Demo {
     if (this.bag.length === 0) {
       this.bag = [0, 1, 2, 3, 4, 5, 6].map((kind) => [Math.random(), kind] as const).sort(([one], [other]) => one - other).map(([, kind]) => kind);
     }
-    const kind = this.bag.pop()!;
-    const goOn = await Promise.all(this.players.map((player) => player.place(kind)));
+    const kind = this.bag.at(-1)!;
+    // If a call fails, neither player has placed the piece.
+    const answers = await Promise.all(this.players.map((player) => player.ask(kind)));
+    this.bag.pop();
+    const goOn = this.players.map((player, at) => player.place(answers[at]!, kind));
     if (goOn.includes(false)) {
       this.players.forEach((player) => player.begin());
     }

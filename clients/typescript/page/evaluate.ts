@@ -10,7 +10,7 @@ import { EXAMPLE, formulaField, languageOf, refuseFormula } from "./formulas.js"
 import { type Measure, choicesOf, chosenOf, fullRulesOf, measuresOf, rulesOf } from "./rules.js";
 import { RulesForm, isPlacement } from "./rules_form.js";
 import { Sample } from "./statistics.js";
-import { policyOf } from "./weighing.js";
+import { policyOfWeights } from "./weighing.js";
 
 /** Choices for the number of games, and for the number of pieces after which games are cut. */
 const [GAMES, LIMITS] = [[50, 200, 1000, 5000], [500, 10_000, 100_000, 1_000_000]] as const;
@@ -273,7 +273,7 @@ export class Evaluate implements View {
     }
     const edited = this.app.edited.get(player.replace("edited:", ""));
     const { preview } = this.form.chosen;
-    return player.startsWith("edited:") && edited !== undefined ? { label: player, ...policyOf(edited, preview) } : this.app.policy(player, preview);
+    return player.startsWith("edited:") && edited !== undefined ? { label: player, ...policyOfWeights(edited, preview) } : this.app.policy(player, preview);
   }
 
   private async run(): Promise<void> {

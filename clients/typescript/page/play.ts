@@ -401,7 +401,6 @@ export class Play implements View {
       this.app.changed();
       void this.guarded(async () => {
         await this.advice.learn(this.form.chosen.width);
-        await this.enumerate();
         await this.showHint();
       });
     });
@@ -415,10 +414,10 @@ export class Play implements View {
     this.opponents.replaceChildren(field("Against", opponent, "A controller that gets the same pieces, and lands one for each of yours"));
   }
 
-  /** Lists the placements of the current piece, and what the adviser makes of them. */
-  private async enumerate(): Promise<void> {
+  /** Lists the placements of the current piece, for a hint with the values that the adviser gives them. */
+  private async enumerate(forHint = false): Promise<void> {
     if (this.over === undefined) {
-      const asked = this.advice.asks(this.rules.preview ?? 0);
+      const asked = forHint ? this.advice.asks(this.rules.preview ?? 0) : undefined;
       this.placements = await this.alive((session) => session.enumeratePlacements({ includeCells: true, ...asked }));
     }
   }
@@ -568,10 +567,7 @@ export class Play implements View {
     if (this.session === undefined || this.over !== undefined) {
       return;
     }
-    // If pieces fall, only hints need placements.
-    if (this.placements === undefined) {
-      await this.enumerate();
-    }
+    await this.enumerate(true);
     const { placements } = this;
     const given = placements && (await this.alive((session) => this.advice.give(session, placements, this.hand)));
     if (given !== undefined) {

@@ -17,7 +17,7 @@ import { RulesForm, isPlacement } from "./rules_form.js";
 import { Sliders } from "./sliders.js";
 import { NOTHING, landed, tallyOf } from "./tally.js";
 import { type Cell, LETTERS, lifted } from "./tetromino.js";
-import { type Judgement, type Weighing, cellsOf, judgementOf, parts, policyOf, warmth, wayOf } from "./weighing.js";
+import { type Judgement, type Weighing, cellsOf, judgementOf, parts, policyOfWeights, warmth, wayOf } from "./weighing.js";
 
 /** Speeds of the slider, in pieces per second. */
 const SPEEDS = [1, 2, 4, 8, 15, 30, 60, Infinity];
@@ -43,8 +43,8 @@ class Lane {
   controller: Weighing | undefined;
   /** The formula that plays; undefined for a controller. */
   formula: string | undefined;
-  /** The last formula that the server took. */
-  taken = EXAMPLE;
+  /** The last formula that the server accepted. */
+  accepted = EXAMPLE;
   /** The field for a formula. */
   text: HTMLTextAreaElement | undefined;
   /** Names in the list of controllers. */
@@ -58,8 +58,8 @@ class Lane {
   chosen: { placements: Placements; row: number; cells: Cell[]; kind: number; judgement: Judgement } | undefined;
   over: string | undefined;
   private readonly summary = h("summary");
-  /** What the player plays by: sliders or a formula. */
-  private readonly means = h("div", { class: "means" });
+  /** Sliders or a formula. */
+  private readonly controls = h("div", { class: "controls" });
 
   /** The player in an environment. */
   constructor(readonly side: "A" | "B", readonly env: number, public name: string, changed: (lane: Lane) => void) {
@@ -68,7 +68,7 @@ class Lane {
 
   /** What plays. */
   policy(preview: number): Policy {
-    return this.formula === undefined ? policyOf(this.controller!, preview) : { formula: this.formula };
+    return this.formula === undefined ? policyOfWeights(this.controller!, preview) : { formula: this.formula };
   }
 
   /** Shows the weights of the controller. */
@@ -76,7 +76,7 @@ class Lane {
     this.summary.textContent = `Weights of ${this.side}`;
     this.sliders.show(controller);
     this.source.textContent = controller.source;
-    this.means.replaceChildren(this.source, this.sliders.element);
+    this.controls.replaceChildren(this.source, this.sliders.element);
   }
 
   /** Shows the field for a formula, and what it can use. */
@@ -85,10 +85,10 @@ class Lane {
     field.ariaLabel = `Formula of ${this.side}`;
     this.summary.textContent = field.ariaLabel;
     this.source.textContent = "";
-    this.means.replaceChildren(h("div", { class: "field" }, field), this.source, language);
+    this.controls.replaceChildren(h("div", { class: "field" }, field), this.source, language);
   }
 
-  /** Takes what the player makes of its placements. */
+  /** Takes the answer to a call for the placements of the current piece. */
   choose(placements: Placements): void {
     const judgement = judgementOf(placements);
     const { best: row } = judgement;
@@ -103,7 +103,7 @@ class Lane {
   get element(): HTMLElement {
     const legend = h("div", { class: "legend", "aria-hidden": "true" }, h("span", {}, "worse"), h("i", {}), h("span", {}, "better"));
     const field = h("div", { class: "playfield" }, this.board.surface.canvas, this.heat.surface.canvas, legend);
-    const weights = h("details", { class: "weights", open: matchMedia("(min-width: 60rem)").matches }, this.summary, this.means);
+    const weights = h("details", { class: "weights", open: matchMedia("(min-width: 60rem)").matches }, this.summary, this.controls);
     const numbers = h("div", { class: "numbers" }, this.facts.element, h("div", { class: "side" }, this.beside.hold, this.beside.queue));
     return h("section", { class: `lane lane-${this.side.toLowerCase()}`, "aria-label": `Player ${this.side}` }, field, h("div", { class: "about-player" }, this.select, numbers, weights));
   }
@@ -293,8 +293,10 @@ export class Race implements View {
       if (lane.offered !== names.join()) {
         lane.offered = names.join();
         const choice = select(names.map((name) => [name, name === FORMULA ? "a formula" : name] as const), lane.name, (name) => {
-          [lane.name, lane.controller, lane.text] = [name, undefined, undefined];
-          lane.formula = name === FORMULA ? EXAMPLE : undefined;
+          void this.guarded(async () => {
+            [lane.name, lane.controller, lane.text] = [name, undefined, undefined];
+            lane.formula = name === FORMULA ? EXAMPLE : undefined;
+          });
           void this.begin();
         });
         lane.select.replaceChildren(h("span", { class: "badge" }, lane.side), field(`Controller ${lane.side}`, choice), lane.way);
@@ -413,28 +415,39 @@ export class Race implements View {
   /** Asks for the choice of each player, and shows it. */
   private async look(): Promise<void> {
     this.stale = false;
+    if (this.states !== undefined) {
+      await this.revive();
+    }
     const { session } = this;
     if (session === undefined) {
       return;
     }
-    await Promise.all(this.lanes.filter(({ over }) => over === undefined).map((lane) => this.ask(session, lane)));
+    // Both answers are awaited even if one fails: a late one would belong to another piece.
+    const asked = await Promise.allSettled(this.lanes.filter(({ over }) => over === undefined).map((lane) => this.ask(session, lane)));
+    const failed = asked.find(({ status }) => status === "rejected");
+    if (failed !== undefined) {
+      throw (failed as PromiseRejectedResult).reason;
+    }
     this.show();
   }
 
-  /** Asks for the choice of a player. A player whose formula the server refuses goes on by the last one that it took. */
+  /** Asks for the choice of a player. A player whose formula the server refuses goes on by the last one that it accepted. */
   private async ask(session: Session, lane: Lane): Promise<void> {
     const { controller, env, formula } = lane;
     try {
       const policy = lane.policy(this.rules.preview ?? 0);
       lane.choose(await session.enumeratePlacements({ policy, features: controller?.columns, includeCells: true, envIds: [env] }));
-      lane.taken = formula ?? lane.taken;
+      lane.accepted = formula ?? lane.accepted;
     } catch (problem) {
       const isRefused = problem instanceof TetrionError && problem.field.startsWith("policy.formula");
-      if (!isRefused || lane.text === undefined || formula === lane.taken) {
+      if (!isRefused || lane.text === undefined || formula === EXAMPLE) {
         throw problem;
       }
       refuseFormula(lane.text, problem);
-      lane.formula = lane.taken;
+      // Meanwhile the user may have written another one.
+      if (lane.formula === formula) {
+        lane.formula = formula === lane.accepted ? EXAMPLE : lane.accepted;
+      }
       await this.ask(session, lane);
     }
   }
@@ -457,7 +470,7 @@ export class Race implements View {
         if (lane.controller !== undefined) {
           lane.sliders.explain(parts(lane.controller, placements, row));
         } else {
-          lane.source.textContent = inOrder(values);
+          lane.source.textContent = valuesInWords(values);
         }
       }
       const ghost = chosen?.cells;
@@ -521,10 +534,10 @@ export class Race implements View {
   }
 }
 
-/** The largest values of a formula, in words. */
-function inOrder(values: readonly number[]): string {
+/** The two largest values of a formula, in words. */
+function valuesInWords(values: readonly number[]): string {
   const [best = NaN, second] = [...values].sort((one, other) => other - one);
-  return `Value here: ${short(best)}${second === undefined || second === -Infinity ? "" : `; of the second placement: ${short(second)}`}`;
+  return `Best value: ${short(best)}${second === undefined || second === -Infinity ? "" : `; second best: ${short(second)}`}`;
 }
 
 function sameWidth(a: Weighing, b: Weighing): boolean {

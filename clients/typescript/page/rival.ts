@@ -135,7 +135,7 @@ export class Rival {
     let step = await this.alive((session) => session.step([placements.actions[row]!]));
     // After each key the way to the placement is computed again.
     while (step.infos.pieces![0] === tally.pieces && step.terminated[0] === 0) {
-      placements = await this.look();
+      placements = await this.alive((session) => session.enumeratePlacements({ includeCells: true }));
       row = Math.max(0, placements.placements.indexOf(wanted));
       step = await this.alive((session) => session.step([placements.actions[row]!]));
     }

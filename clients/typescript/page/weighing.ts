@@ -1,4 +1,4 @@
-// What players make of placements: the server values them, and this file reads its answer.
+// The values that players give placements: the server computes them, and this file reads its answer.
 
 import type { Placements, Policy } from "../src/index.js";
 import type { ExpectationTerms } from "../src/protocol.js";
@@ -49,7 +49,7 @@ export function wayOf(expectation: Expecting | undefined, preview: number): { we
 }
 
 /** The policy of a controller with its current weights. With a preview that is too short for its search it is greedy. */
-export function policyOf({ set, weights, avoids, expectation }: Weighing, preview: number): Policy {
+export function policyOfWeights({ set, weights, avoids, expectation }: Weighing, preview: number): Policy {
   const search = expectation !== undefined && wayOf(expectation, preview).weighs ? { expectation } : { greedy: {} };
   return { weights: { features: set, weights: [...weights] }, terminalValue: avoids ? "avoid" : "score", search };
 }
@@ -64,7 +64,7 @@ export interface Judgement {
   readonly best: number;
 }
 
-/** What the policy of a call makes of the placements of its first position. */
+/** The values and the choice of the policy of a call, for its first position. */
 export function judgementOf({ rowOffsets, policyValues, policyChoices }: Placements): Judgement {
   const [first, end] = [rowOffsets[0]!, rowOffsets[1]!];
   return { first, values: [...policyValues!.subarray(first, end)], best: policyChoices![0]! };

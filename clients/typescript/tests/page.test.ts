@@ -20,7 +20,7 @@ import { brief, heightOf, ticks } from "../page/scale.js";
 import { snippets } from "../page/snippets.js";
 import { NOTHING, deedInWords, nameOf } from "../page/tally.js";
 import { type Cell, DRAWINGS, LETTERS, turned } from "../page/tetromino.js";
-import { type Weighing, cellsOf, judgementOf, policyOf } from "../page/weighing.js";
+import { type Weighing, cellsOf, judgementOf, policyOfWeights } from "../page/weighing.js";
 import { AttackTable, AutoresetMode, ClearPoints, HalfTurns, Randomizer, RandomizerSchema, type Rules, RulesPresetSchema, RulesSchema, ScoringSchema, SpinRule } from "../src/protocol.js";
 import { Running } from "./support.js";
 
@@ -255,7 +255,7 @@ test("controllers choose as they do in an evaluation, whatever they hold and wei
       let hand = handOf((await session.reset()).observations, rules);
       for (const [piece, action] of expected.entries()) {
         // The weights of the sliders play like the controller by its name.
-        const found = await session.enumeratePlacements({ policy: piece % 2 === 0 ? policy : policyOf(weighing, preview) });
+        const found = await session.enumeratePlacements({ policy: piece % 2 === 0 ? policy : policyOfWeights(weighing, preview) });
         const { best, first, values } = judgementOf(found);
         assert.equal(values[best - first], Math.max(...values));
         assert.equal(found.actions[best], action, `${name}, ${preset} ${randomizer ?? ""}, preview ${preview}, seed ${seed}, piece ${piece}`);

@@ -43,6 +43,6 @@ pub use monte_carlo::MonteCarlo;
 pub use n_tuple::{NTuple, TupleKind, TuplePattern};
 pub use play::{Play, PlayChoice, Search};
 pub use sight::Sight;
-pub use table::{AGENTS, Agent, AgentRow, Decision, Judgement, KeyAgent};
+pub use table::{AGENTS, Agent, AgentRow, Decision, Judgement, KeyAgent, rough_placements};
 pub use thought::Thought;
 pub use value_function::ValueFunction;

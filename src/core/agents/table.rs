@@ -7,6 +7,7 @@ use super::{
     Thought, ValueFunction, random,
 };
 use crate::engine::{ActionModel, Key, Placement, Rules};
+use crate::features::FeatureSet;
 use crate::features::kernel::{ScoredPlacement, TerminalValue};
 use crate::values;
 
@@ -142,6 +143,12 @@ const FORMULA_WORK: u64 = 512;
 /// Rough number of pieces of random playouts in the time of one piece of a kernel.
 const PLAYOUT_PIECES: u64 = 8;
 
+/// Rough number of placements of the pieces that can be placed.
+pub fn rough_placements(rules: &Rules) -> u64 {
+    let of_a_piece = if rules.names_spots() { 5 } else { 3 } * u64::from(rules.width);
+    of_a_piece * (1 + u64::from(rules.hold))
+}
+
 impl Agent {
     /// Creates an agent that scores placements and has this search.
     pub fn searching(values: impl Into<ValueFunction>, search: Search) -> Agent {
@@ -233,11 +240,15 @@ impl Agent {
     /// If the piece cannot enter the playfield, or the agent [scores no placements](Agent::scores_placements).
     pub fn judge(&self, kernel: Kernel, sight: &Sight<'_>, thought: &mut Thought) -> Option<Judgement> {
         assert!(self.scores_placements(), "an agent that scores placements");
+        let scores = self.scores_at_once(kernel, sight);
+        if let Some(choice) = scores.as_deref().and_then(first_best) {
+            return Some(Judgement { values: scores.unwrap_or_default(), choice });
+        }
         // An agent that scores placements draws nothing.
         let Decision::Place(choice) = self.think(kernel, sight, thought, &mut AgentRng::new(0))? else {
             unreachable!("it presses no keys")
         };
-        let values = self.scores_at_once(kernel, sight).unwrap_or_else(|| thought.scores());
+        let values = scores.unwrap_or_else(|| thought.scores());
         Some(Judgement { values, choice })
     }
 
@@ -252,11 +263,13 @@ impl Agent {
         }
     }
 
-    /// Most calls of [`Agent::think`] for one choice.
+    /// Rough number of calls of [`Agent::think`] for one choice.
     pub fn num_thoughts(&self, rules: &Rules) -> u64 {
         match self {
-            Agent::Lookahead(_) | Agent::MonteCarlo(_) => rules.num_actions().into(),
-            Agent::Expectation(agent) => agent.placements_looked_at(rules),
+            Agent::Lookahead(_) | Agent::MonteCarlo(_) => rough_placements(rules),
+            Agent::Expectation(agent) => {
+                u64::from(agent.expectation().placements).min(rough_placements(rules))
+            }
             _ => 1,
         }
     }
@@ -295,6 +308,12 @@ impl Agent {
         }
     }
 
+    /// The features of an agent that scores placements.
+    pub fn features(&self) -> Option<&FeatureSet> {
+        let of_formula = || self.formula().map(|agent| agent.program().set());
+        self.controller().map(LinearAgent::set).or_else(of_formula)
+    }
+
     /// Score of a placement that ends the game, for an agent that scores placements.
     pub fn terminal_value(&self) -> Option<TerminalValue> {
         match self {
@@ -328,8 +347,7 @@ impl Agent {
 
     /// Rough time of one call of [`Agent::think`], in pieces that a linear controller places with a kernel.
     pub fn cost(&self, rules: &Rules) -> u64 {
-        let of_a_piece = if rules.names_spots() { 5 } else { 3 } * u64::from(rules.width);
-        let placements = of_a_piece * (1 + u64::from(rules.hold));
+        let placements = rough_placements(rules);
         let measuring = |is_fast: bool| if is_fast && !rules.names_spots() { FAST } else { PLAIN };
         let cost_of_weights = |agent: &LinearAgent| {
             let model = agent.model().map_or(0, |model| placements * model.work() / MODEL_WORK);
@@ -366,6 +384,14 @@ fn optimal(sight: &Sight<'_>) -> Placement {
     let Sight { rules, playfield, piece, .. } = *sight;
     let values = values::known(rules.width, rules.height).expect("a playfield whose values are known");
     values.best(rules, playfield, piece)
+}
+
+/// The first of the best placements; `None` if there is none, or none has a finite score.
+fn first_best(scores: &[ScoredPlacement]) -> Option<Placement> {
+    let larger =
+        |best: ScoredPlacement, other: ScoredPlacement| if other.score > best.score { other } else { best };
+    let best = scores.iter().copied().reduce(larger)?;
+    (best.score > f64::NEG_INFINITY).then_some(best.placement)
 }
 
 /// Sorts placements, best first, and keeps the order of equals.

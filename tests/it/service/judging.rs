@@ -150,7 +150,9 @@ fn games_by_the_choices_are_those_of_evaluations() {
     check_games(size(6, 8), looking(named("dt-10"), expectation(1, 8)), 100);
     check_games(bags.clone(), looking(named("dt-10"), expectation(2, 3)), 40);
     check_games(hold, named("dellacherie"), 100);
-    check_games(guideline, named("dellacherie"), 60);
+    check_games(guideline.clone(), named("dellacherie"), 60);
+    check_games(guideline.clone(), looking(named("dellacherie"), lookahead(1)), 15);
+    check_games(guideline, looking(named("tetrion-guideline"), expectation(2, 2)), 15);
     let text =
         "-4*holes - max_height^2 + (if next == I then 2*deep_wells else 0) + lines/(1 + pieces)*max_height";
     check_games(shown(1), formula(text), 100);
@@ -219,6 +221,9 @@ async fn placements_that_a_policy_does_not_consider_are_minus_infinity() {
     let ending = ["#.#.", "#.#.", "#.#."];
     let (values, choices, _) = judged(&mut client, of(&ending), &named("dellacherie")).await;
     assert_eq!((values, choices), (vec![f64::NEG_INFINITY; 3], vec![0.0]));
+    let (values, choices, _) =
+        judged(&mut client, of(&ending), &looking(named("dellacherie"), expectation(1, 4))).await;
+    assert_eq!((values, choices), (vec![f64::NEG_INFINITY; 3], vec![0.0]));
     let (values, ..) = judged(&mut client, of(&[]), &looking(named("dellacherie"), expectation(1, 1))).await;
     assert_eq!(values.iter().filter(|value| value.is_finite()).count(), 1);
 }
@@ -258,6 +263,53 @@ async fn ended_games_have_no_choice_and_snapshots_remember_the_game() {
 }
 
 #[tokio::test]
+async fn a_game_that_is_out_of_pieces_has_no_placements_in_its_snapshot() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let config = pb::SessionConfig {
+        seeding: Some(seeding::from_sequences(vec!["I".to_owned()])),
+        autoreset_mode: pb::AutoresetMode::Disabled.into(),
+        ..config(1, 0)
+    };
+    let session = create(&mut client, config).await.name;
+    client.reset(reset(&session)).await.unwrap();
+    client.step(step(&session, &[0])).await.unwrap();
+    let states = client.save_state(save(&session)).await.unwrap().into_inner().states;
+    let saved = enumerate(positions::from_snapshots(states));
+    assert_eq!(client.enumerate_placements(saved.clone()).await.unwrap().into_inner().policy_values, None);
+    let (values, choices, _) = judged(&mut client, saved, &named("dt-10")).await;
+    assert_eq!((values, choices), (vec![], vec![-1.0]));
+}
+
+/// By keys, placements are those of the piece from where it appeared, until it has been held.
+#[tokio::test]
+async fn choices_stay_while_keys_move_the_piece() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let config = pb::SessionConfig {
+        rules: Some(pb::Rules {
+            preset: "guideline".to_owned(),
+            action_model: pb::ActionModel::Keypress.into(),
+            ..Default::default()
+        }),
+        ..config(2, 5)
+    };
+    let session = create(&mut client, config).await.name;
+    client.reset(reset(&session)).await.unwrap();
+    let policy = looking(named("dellacherie"), expectation(1, 3));
+    let (first, chosen, _) = judged(&mut client, envs(&session, None), &policy).await;
+    client.step(step(&session, &[pb::Key::Left as i32; 2])).await.unwrap();
+    let moved = judged(&mut client, envs(&session, None), &policy).await;
+    assert_eq!((moved.0, moved.1), (first.clone(), chosen));
+    client.step(step(&session, &[pb::Key::Hold as i32; 2])).await.unwrap();
+    let (values, choices, answer) = judged(&mut client, envs(&session, None), &policy).await;
+    assert!(
+        values.len() < first.len() && numbers(answer.holds.as_ref().unwrap()).iter().all(|held| *held == 0.0)
+    );
+    assert!(choices.iter().all(|choice| *choice >= 0.0));
+}
+
+#[tokio::test]
 async fn a_policy_that_scores_nothing_is_refused() {
     let server = start().await;
     let mut client = server.client().await;
@@ -290,6 +342,11 @@ async fn a_policy_that_scores_nothing_is_refused() {
     };
     let got = client.enumerate_placements(only_one).await;
     assert_eq!(refused(got, Code::InvalidArgument, "INVALID_FIELD").fields(), ["policy"]);
+    // Work is estimated by placements, of which modern Tetris has far fewer than action numbers.
+    let guideline = pb::Rules { preset: "guideline".to_owned(), ..Default::default() };
+    let some = positions::from_drawings(vec![drawing(&[], "O"); 50]);
+    let policy = looking(named("dt-10"), lookahead(1));
+    judged(&mut client, enumerate(pb::Positions { rules: Some(guideline), ..some }), &policy).await;
     // Minutes of work are refused before any is done.
     let many = positions::from_drawings(vec![drawing(&[], "O"); 5000]);
     let rules = pb::Rules { preview: Some(1), ..size(10, 20) };

@@ -399,7 +399,7 @@ test("a formula races as the server plays it, and is rewritten during the game",
     await page.getByRole("button", { name: "New game" }).click();
     const text = page.getByLabel("Formula of A");
     assert.equal(await text.inputValue(), formula);
-    await until(async () => /^Value here: -?[\d.]+; of the second placement: -?[\d.]+$/.test(await page.locator(".lane-a .source").textContent()) || page.locator(".lane-a .source").textContent(), "the values");
+    await until(async () => /^Best value: -?[\d.]+; second best: -?[\d.]+$/.test(await page.locator(".lane-a .source").textContent()) || page.locator(".lane-a .source").textContent(), "the values");
     const heat = page.locator(".lane-a canvas.heat");
     const before = await heat.getAttribute("aria-label");
     // A mistake changes nothing but what is said below the formula; the player goes on by the last one.
@@ -717,6 +717,39 @@ test("a game survives its server", async () => {
       await page.locator("main").focus();
       await page.keyboard.press(" ");
       await until(async () => (await count(pieces)) === 2 || count(pieces), "the game goes on in a new session");
+    }, { of: mortal, expected: ["net::ERR_"] });
+  } finally {
+    await mortal.stop();
+  }
+});
+
+test("a race that is paused survives its server, and its formula can be rewritten then", async () => {
+  let mortal = await Server.start();
+  try {
+    await on("/#race?height=10&formula_a=-holes&b=bcts", DESKTOP, async (page) => {
+      const pieces = page.locator(".lane-a .fact output").nth(1);
+      const heat = page.locator(".lane-a canvas.heat");
+      await until(async () => (await count(pieces)) > 3 || count(pieces), "a race");
+      await page.getByRole("button", { name: "Pause" }).click();
+      await page.waitForTimeout(500);
+      const [stands, before] = [await count(pieces), await heat.getAttribute("aria-label")];
+      await mortal.stop();
+      mortal = await Server.start([], mortal.port);
+      // The new server knows nothing of the session.
+      await page.getByLabel("Formula of A").fill("landing_height");
+      await page.getByLabel("Formula of A").blur();
+      await until(async () => (await heat.getAttribute("aria-label")) !== before, "another placement is the best");
+      assert.equal(await count(pieces), stands);
+      await page.getByRole("button", { name: "Step" }).click();
+      await until(async () => (await count(pieces)) === stands + 1 || count(pieces), "the race goes on in a new session");
+      // A formula that other rules do not allow: the player goes on by another one.
+      await page.getByLabel("Formula of A").fill("column_height[9]");
+      await page.getByLabel("Formula of A").blur();
+      await page.getByLabel("Width", { exact: true }).fill("6");
+      await page.getByLabel("Width", { exact: true }).press("Enter");
+      await page.locator(".lane-a .problem").waitFor();
+      await page.getByRole("button", { name: "Play", exact: true }).click();
+      await until(async () => (await count(pieces)) > 2 || count(pieces), "it goes on");
     }, { of: mortal, expected: ["net::ERR_"] });
   } finally {
     await mortal.stop();

@@ -1,6 +1,6 @@
 //! Sixteen lanes of 16 bits in one 256-bit register, with the population count, the shifts and the masks of AVX-512.
 //!
-//! Operations that AVX2 has as one instruction are those of [`Avx2Low`].
+//! Where AVX2 has an operation as one instruction, this file uses [`Avx2Low`]'s.
 //!
 //! Why the `unsafe` here is sound: only functions of [`super`] that [`dispatch`](super::dispatch) enters name these
 //! types, and [`Kernel`](super::Kernel) has found every target feature on this machine by then. Loads and stores also
