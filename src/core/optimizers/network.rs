@@ -14,10 +14,10 @@
 //! # How it learns
 //!
 //! Each update follows the gradient of the score, scaled so that a step of 1 corrects the error of this one state
-//! (normalized least mean squares). Features enter by their distance from their mean so far, in units of their deviation. The other
-//! units' share of a correction is [`NetworkConfig::rate_ratio`] times that of the first; biases and output weights
-//! move at three tenths of the pace. Steps fall as 1 / (1 + n / `rate_half_life`)^2 after n updates, so the last values
-//! are the result, and no averaging is needed.
+//! (normalized least mean squares). Features enter by their distance from their mean so far, in units of their
+//! deviation. The other units' share of a correction is [`NetworkConfig::rate_ratio`] times that of the first; biases
+//! and output weights move at three tenths of the pace. Steps fall as 1 / (1 + n / `rate_half_life`)^2 after n updates,
+//! so the last values are the result, and no averaging is needed.
 //!
 //! Everything is computed in float32 with sums in a defined order, so a run has equal bytes on every machine.
 
