@@ -73,11 +73,14 @@ impl Process {
     /// the connection.
     pub fn endless_call(&self) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).unwrap();
-        let request = "POST /grpc.health.v1.Health/Check HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/grpc-web\r\n\
-                       content-length: 100\r\n\r\n\0\0\0\0\x5f";
-        stream.write_all(request.as_bytes()).unwrap();
-        // The server has begun with that request once it has answered a later one.
-        self.get("/");
+        let head = "POST /grpc.health.v1.Health/Check HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/grpc-web\r\n\
+                    content-length: 100\r\nexpect: 100-continue\r\n\r\n";
+        stream.write_all(head.as_bytes()).unwrap();
+        // The server answers this once the call waits for its message.
+        let mut answer = [0; "HTTP/1.1 100 Continue\r\n\r\n".len()];
+        stream.read_exact(&mut answer).unwrap();
+        assert!(answer.starts_with(b"HTTP/1.1 100 "), "{answer:?}");
+        stream.write_all(b"\0\0\0\0\x5f").unwrap();
         stream
     }
 
