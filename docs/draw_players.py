@@ -8,6 +8,7 @@ A row without a speed is not drawn. The picture has its own background and follo
 
 import math
 import sys
+from itertools import combinations, product
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -23,10 +24,10 @@ STYLE = """
 text { font: 12px system-ui, sans-serif; fill: #1f2328 } .title { font-size: 15px; font-weight: 600 }
 .quiet { fill: #59636e } .end { text-anchor: end } .middle { text-anchor: middle }
 .card { fill: #ffffff; stroke: #d1d9e0 } .grid { stroke: #d1d9e0; opacity: 0.6 }
-.c0 { fill: #0969da } .c1 { fill: #bc4c00 }
+.c0 { fill: #0969da } .c1 { fill: #bc4c00 } .halo { stroke: #ffffff; stroke-width: 3px; paint-order: stroke }
 @media (prefers-color-scheme: dark) {
 text { fill: #f0f6fc } .quiet { fill: #9198a1 } .card { fill: #0d1117; stroke: #3d444d } .grid { stroke: #3d444d }
-.c0 { fill: #4493f8 } .c1 { fill: #db6d28 }
+.c0 { fill: #4493f8 } .c1 { fill: #db6d28 } .halo { stroke: #0d1117 }
 }
 """
 
@@ -59,6 +60,43 @@ def players() -> list[tuple[str, str, float, float]]:
 def powers(values: list[float]) -> range:
     """The powers of ten around the values."""
     return range(math.floor(math.log10(min(values))), math.ceil(math.log10(max(values))) + 1)
+
+
+#: Places of a label around its dot: the class of its text, and the text's offset from the dot.
+PLACES = [("", 9, 4), ("end", -9, 4), ("middle", 0, -10), ("middle", 0, 20)]
+#: Width of a letter in pixels, roughly.
+LETTER = 6.4
+Box = tuple[float, float, float, float]
+
+
+def box(label: str, x: float, y: float, place: tuple[str, float, float]) -> Box:
+    """Left, top, right and bottom of a label."""
+    anchor, across, down = place
+    width = LETTER * len(label)
+    left = x + across - {"": 0.0, "middle": width / 2, "end": width}[anchor]
+    return left, y + down - 10, left + width, y + down + 3
+
+
+def gap(one: Box, other: Box) -> float:
+    """Distance between two boxes; 0 if they overlap."""
+    across = max(one[0] - other[2], other[0] - one[2], 0.0)
+    down = max(one[1] - other[3], other[1] - one[3], 0.0)
+    return math.hypot(across, down)
+
+
+def places(dots: list[tuple[str, float, float]]) -> list[tuple[str, float, float]]:
+    """A place for each label such that labels overlap nothing, and each is far from the dots of the others."""
+
+    def crowding(chosen: tuple[tuple[str, float, float], ...]) -> float:
+        boxes = [box(label, x, y, place) for (label, x, y), place in zip(dots, chosen, strict=True)]
+        between = [gap(one, other) for one, other in combinations(boxes, 2)]
+        points = [(x, y, x, y) for _, x, y in dots]
+        strange = [gap(a, b) for i, a in enumerate(boxes) for j, b in enumerate(points) if i != j]
+        outside = sum(a[0] < LEFT or a[2] > WIDTH - 4 or a[1] < TOP - 8 or a[3] > HEIGHT - BOTTOM for a in boxes)
+        crowded = min(between) < 6 or min(strange) < 16
+        return outside + crowded + sum(1 / (1 + distance) for distance in [*between, *strange])
+
+    return list(min(product(PLACES, repeat=len(dots)), key=crowding))
 
 
 def picture() -> str:
@@ -96,14 +134,12 @@ def picture() -> str:
         text(x, HEIGHT - BOTTOM + 18, f"{10.0**power:g} µs", "quiet middle")
     text(LEFT, TOP - 12, "lines per game", "quiet")
     text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 10, "time per piece, one core", "quiet middle")
-    for label, kind, lines, time in found:
-        x, y = across(time), up(lines)
-        out.append(f'<circle cx="{x:g}" cy="{y:g}" r="5" class="c{list(CLASSES).index(kind)}"/>')
-        # The cheap ones are at the left, with room below them; the others have it above.
-        if kind == "greedy":
-            text(x + 8, y + 16, label, "")
-        else:
-            text(x - 8, y - 8, label, "end")
+    dots = [(label, across(time), up(lines)) for label, _, lines, time in found]
+    for (label, x, y), (_, kind, *_), (anchor, right, down) in zip(dots, found, places(dots), strict=True):
+        color = list(CLASSES).index(kind)
+        out.append(f'<circle cx="{x:g}" cy="{y:g}" r="5" class="c{color}"/>')
+        # In the colour of its dot, so that nobody takes it for another's.
+        text(round(x + right, 1), round(y + down, 1), label, f"c{color} halo {anchor}".strip())
     body = "\n".join(out)
     size = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
     return (

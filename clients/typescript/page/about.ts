@@ -5,6 +5,19 @@ import { grouped, h, scroll } from "./dom.js";
 import { sizeInWords } from "./rules.js";
 import { Snippets } from "./snippets.js";
 
+/** Documents about what the page shows. */
+const DOCUMENTS = [
+  ["docs/page.md", "this page: views, keys, charts, and what it may do"],
+  ["docs/concepts.md", "the words, the rules of the game, and how seeds become pieces"],
+  ["docs/catalog.md", "every preset, field of the rules, agent, controller and feature"],
+  ["docs/formulas.md", "formulas as players"],
+  ["docs/players.md", "how well each kind of player plays, and at what cost"],
+  ["docs/modern.md", "modern Tetris: guideline rules, keys, lines sent"],
+  ["docs/training.md", "training and comparing controllers"],
+  ["docs/watching.md", "playing, watching and recording in a terminal"],
+  ["clients/python/README.md", "the Python client: environments, evaluations, training"],
+] as const;
+
 /** The view. */
 export class About implements View {
   readonly root = h("div", { class: "view about" });
@@ -20,6 +33,7 @@ export class About implements View {
       h("tr", {}, h("th", { scope: "row" }, name), h("td", { class: "text" }, featureSet), h("td", { class: "text" }, source)));
     const table = (name: string, heads: string[], rows: HTMLElement[]) =>
       scroll(name, h("table", { class: "prose" }, h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, ...rows)));
+    const documents = DOCUMENTS.map(([name, what]) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, name)), h("td", { class: "text" }, what)));
     this.root.append(
       h("h1", {}, "This server"),
       h("p", { class: "lead" }, "A Tetris environment server for reinforcement learning, with a gRPC API."),
@@ -36,7 +50,8 @@ export class About implements View {
           new Snippets(app).element,
           h("p", {}, "This port speaks gRPC, gRPC-Web and, for this page and ", h("a", { href: "/metrics" }, "the metrics"), ", plain HTTP."))),
       h("section", { class: "card" }, h("h2", {}, "Rules"), table("Rules", ["preset", "size", "source"], presets)),
-      h("section", { class: "card" }, h("h2", {}, "Controllers"), table("Controllers", ["name", "features", "source"], controllers)));
+      h("section", { class: "card" }, h("h2", {}, "Controllers"), table("Controllers", ["name", "features", "source"], controllers)),
+      h("section", { class: "card" }, h("h2", {}, "Documents, in the project's folder"), table("Documents", ["file", "what it explains"], documents)));
   }
 
   enter(): void {}

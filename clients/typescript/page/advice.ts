@@ -3,11 +3,12 @@
 import { type Placements, type Policy, type Session, keysOf } from "../src/index.js";
 import type { PolicyInfo } from "../src/protocol.js";
 import type { App } from "./app.js";
-import { field, h, scroll, select, short } from "./dom.js";
+import { field, h, select } from "./dom.js";
 import { type Hand, placed } from "./pieces.js";
+import { reasons } from "./reasons.js";
 import { namesSpots, steers } from "./rules.js";
 import { LETTERS } from "./tetromino.js";
-import { type Weighing, cellsOf, judgementOf, parts, wayOf } from "./weighing.js";
+import { type Weighing, cellsOf, judgementOf, leads, runnerUp, tiesInWords, wayOf } from "./weighing.js";
 
 /** The card with hints. */
 export class Advice {
@@ -23,13 +24,14 @@ export class Advice {
 
   /** With the name in the address, if any. */
   constructor(private readonly app: App, chosen: string | undefined) {
-    this.name = chosen ?? "dellacherie";
+    this.name = chosen ?? "";
     this.isChosen = chosen !== undefined;
   }
 
-  /** Offers these controllers, and keeps the chosen one if it is among them. Calls `change` when the user chooses another. */
+  /** Offers these controllers. Keeps the one that the user has chosen. Calls `change` when the user chooses another. */
   offer(controllers: readonly PolicyInfo[], change: () => void): void {
-    this.name = controllers.find(({ name }) => name === this.name)?.name ?? controllers[0]!.name;
+    const wanted = this.isChosen ? this.name : undefined;
+    this.name = controllers.find(({ name }) => name === wanted)?.name ?? controllers[0]!.name;
     this.weighing = undefined;
     const choice = select(controllers.map(({ name }) => [name, name] as const), this.name, (name) => {
       [this.name, this.isChosen] = [name, true];
@@ -61,25 +63,32 @@ export class Advice {
     if (weighing === undefined || rules === undefined || placements.policyChoices === undefined) {
       return undefined;
     }
-    const { best, first, values } = judgementOf(placements);
-    const terms = parts(weighing, placements, best);
-    const rows = terms.map(({ name, feature, weight }) =>
-      h("tr", {}, h("th", { scope: "row" }, name.replaceAll("_", " ")), h("td", {}, short(feature)), h("td", {}, short(weight)), h("td", {}, short(feature * weight))));
-    const head = h("tr", {}, ...["feature", "is", "weight", "adds"].map((name) => h("th", { scope: "col" }, name)));
-    const total = terms.reduce((sum, { feature, weight }) => sum + feature * weight, 0);
-    const foot = (name: string, number: number) => h("tr", {}, h("th", { scope: "row" }, name), h("td"), h("td"), h("td", {}, short(number)));
+    const judgement = judgementOf(placements);
+    const { best, first, values } = judgement;
+    const columnsOf = (row: number) => {
+      const columns = cellsOf(placements, row).map(([, column]) => column + 1);
+      return `columns ${Math.min(...columns)} to ${Math.max(...columns)}`;
+    };
+    const other = runnerUp(judgement);
     const { weighs, more } = wayOf(weighing.expectation, rules.preview ?? 0);
-    const feet = weighs ? [foot("in all", total), foot("with what follows", values[best - first]!)] : [foot("in all", total)];
+    const why: HTMLElement[] = [];
+    if (other !== undefined) {
+      const all = leads(weighing, placements, best, other);
+      const total = all.reduce((sum, { adds }) => sum + adds, 0);
+      const lead = values[best - first]! - values[other - first]!;
+      const feet = weighs ? [["by the features", total], ["by the pieces to come", lead - total], ["in all", lead]] as const : [["in all", total]] as const;
+      const holds = placements.holds?.[other] === 1 ? "hold, " : "";
+      why.push(h("p", { class: "source" }, `Second best (“there”): ${holds}${columnsOf(other)}${tiesInWords(judgement)}. A lead is a weight times a difference.`), ...reasons("Reasons", "feature", all, feet));
+    }
     const holds = placements.holds?.[best] === 1;
     const kind = placed(hand, holds);
-    const columns = cellsOf(placements, best).map(([, column]) => column + 1);
-    const where = `columns ${Math.min(...columns)} to ${Math.max(...columns)}`;
+    const where = columnsOf(best);
     const words = `${this.name} would ${holds ? `hold, and put the ${LETTERS[kind]} into` : "take"} ${where}`;
     const keys = namesSpots(rules) && !steers(rules) ? keysOf(await session.enumeratePlacements({ includeKeys: true, actions: [placements.actions[best]!] }), 0) : [];
     this.why.replaceChildren(
       h("p", {}, `${words}.`),
       ...(keys.length === 0 ? [] : [h("p", { class: "source" }, "Keys: ", ...keys.flatMap((key) => [h("kbd", {}, key.replace("_", " ")), " "]))]),
-      scroll("Reasons", h("table", {}, h("thead", {}, head), h("tbody", {}, ...rows), h("tfoot", {}, ...feet))),
+      ...(other === undefined ? [h("p", { class: "source" }, `It considers no worse placement${tiesInWords(judgement)}.`)] : why),
       h("p", { class: "source" }, more));
     return { row: best, kind, words };
   }

@@ -23,6 +23,10 @@ export interface Scene {
   readonly hint?: { readonly kind: number; readonly cells: readonly Cell[] } | undefined;
   /** Words across the board, such as at the end of a game. */
   readonly words?: string | undefined;
+  /** Whether the words leave the board visible. */
+  readonly isClear?: boolean;
+  /** Rows of garbage that wait, the next to rise first. */
+  readonly garbage?: readonly number[];
 }
 
 /** A board, with `above` rows above the visible field for the current piece and high cells. */
@@ -115,11 +119,20 @@ export class Board {
       outline(pen, scene.hint.cells, at, size, "#ffffff", 2);
       pen.setLineDash([]);
     }
+    let floor = bottom;
+    (scene.garbage ?? []).forEach((rows, delay) => {
+      // What rises with this piece is brighter than what comes later.
+      const tall = Math.min(rows * size, floor - fieldTop);
+      pen.fillStyle = delay === 0 ? "#ff4d4f" : "#f0a500";
+      pen.fillRect(left, floor - tall + 1, Math.max(3, size / 5), Math.max(0, tall - 1));
+      floor -= tall;
+    });
     if (scene.words !== undefined) {
-      pen.fillStyle = "rgb(10 12 16 / 72%)";
-      pen.fillRect(left, fieldTop, scene.width * size, scene.height * size);
       const lines = scene.words.split("\n");
       const letters = Math.max(11, Math.min(18, (scene.width * size) / 9));
+      const tall = scene.isClear === true ? lines.length * letters * 1.5 + letters : scene.height * size;
+      pen.fillStyle = "rgb(10 12 16 / 72%)";
+      pen.fillRect(left, fieldTop + (scene.height * size - tall) / 2, scene.width * size, tall);
       pen.fillStyle = "#ffffff";
       pen.textAlign = "center";
       pen.textBaseline = "middle";

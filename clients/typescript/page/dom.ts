@@ -230,3 +230,10 @@ async function copy(text: string): Promise<boolean> {
     return done;
   }
 }
+
+/** Saves a text as a file of the user. */
+export function save(name: string, type: string, text: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  h("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

@@ -1,13 +1,13 @@
 // The view "Evaluate": many games of several controllers and formulas on the same seeds, played by the server, with live results.
 
 import { type Policy, TetrionError, elementsOf } from "../src/index.js";
-import { ClearPoints, DataType, EpisodeEnd, type EvaluationSummary } from "../src/protocol.js";
-import { type Choices, type Reader, seedOf } from "./address.js";
+import { ClearPoints, DataType, EpisodeEnd, type EvaluationResults, type EvaluationSummary } from "../src/protocol.js";
+import { type Choices, type Reader, seedOf, writeAddress } from "./address.js";
 import type { App, View } from "./app.js";
-import { type Series, LineChart, StripChart } from "./charts.js";
-import { SeedField, button, field, grouped, h, options, scroll, select, short } from "./dom.js";
+import { type Point, type Series, LineChart, StripChart, csvOf } from "./charts.js";
+import { SeedField, button, field, grouped, h, options, save, scroll, select, short } from "./dom.js";
 import { EXAMPLE, formulaField, languageOf, refuseFormula } from "./formulas.js";
-import { type Measure, choicesOf, chosenOf, fullRulesOf, measuresOf, rulesOf } from "./rules.js";
+import { type Chosen, type Measure, choicesOf, chosenOf, fullRulesOf, measuresOf, rulesOf } from "./rules.js";
 import { RulesForm, isPlacement } from "./rules_form.js";
 import { Sample } from "./statistics.js";
 import { policyOfWeights } from "./weighing.js";
@@ -24,13 +24,35 @@ const FORMULA = "formula:";
 /** Elements of a row that can have the keyboard focus. */
 const FOCUSED = "select, textarea, button";
 
+/** A finished game. */
+interface Game {
+  /** Index of its seed: games of different players with the same index have the same pieces. */
+  readonly game: number;
+  readonly seed: bigint;
+  readonly lines: bigint;
+  readonly pieces: bigint;
+  readonly steps: bigint;
+  readonly score: number;
+  readonly end: EpisodeEnd;
+}
+
 interface Contestant {
   /** Name of a controller, `edited:A`, or `formula:` and its text. */
   player: string;
+  /** The counted quantity of each game. */
   sample: Sample;
+  /** The games, in the order of the sample. */
+  games: Game[];
   cut: number;
   /** Mean after some of the games. */
-  course: { x: number; y: number; low: number; high: number }[];
+  course: Point[];
+}
+
+/** The choices of the shown results. */
+interface Played {
+  readonly chosen: Chosen;
+  readonly seed: bigint;
+  readonly maxPieces: bigint;
 }
 
 /** The view. */
@@ -42,8 +64,8 @@ export class Evaluate implements View {
   private readonly limit: HTMLSelectElement;
   private readonly seed: SeedField;
   private readonly start = button("Evaluate", () => (this.stop === undefined ? void this.run() : this.stop.abort()), "primary");
-  private readonly strips = new StripChart("Distribution of the games of each controller");
-  private readonly means = new LineChart("Means with their 95 % intervals, as games finish");
+  private readonly strips = new StripChart("Distribution of the games of each controller", (contestant, game) => this.open(contestant, game));
+  private readonly means = new LineChart("Means with their 95 % intervals, as games finish", { file: "tetrion-means", mayBreak: true });
   private readonly counted = h("div");
   private readonly title = h("h2", {}, "Lines per game");
   /** The quantity that the user wants to count. */
@@ -64,6 +86,8 @@ export class Evaluate implements View {
   /** What formulas are made of. */
   private readonly language: HTMLElement;
   private contestants: Contestant[] = [];
+  private played: Played | undefined;
+  private summary: EvaluationSummary | undefined;
   private stop: AbortController | undefined;
   private shown = false;
 
@@ -87,10 +111,13 @@ export class Evaluate implements View {
     const formulas = address.parsed("formulas", (text) => formulasOf(text, MOST - (given?.length ?? 0)));
     this.contestants = [...(given ?? (formulas !== undefined ? [] : wanted.length >= 2 ? wanted : known.slice(0, 2))), ...(formulas ?? []).map((text) => FORMULA + text)].map(fresh);
     this.language = languageOf(app.catalog);
-    this.spread = h("section", { class: "card wide" }, this.title, this.strips.surface.canvas, h("p", { class: "source" }, "Bars show games on a logarithmic scale, with the mean and its 95 % interval below."));
+    this.spread = h("section", { class: "card wide" }, this.title, this.strips.surface.canvas, h("p", { class: "source" }, "A click on a bar opens one of its games in the race. Below the bars is the mean with its 95 % interval."));
     this.found.append(
-      h("section", { class: "card" }, h("h2", {}, "Mean as games finish"), this.means.surface.canvas),
-      h("section", { class: "card" }, h("h2", {}, "Numbers"), this.table));
+      h("section", { class: "card" }, h("h2", {}, "Mean as games finish"), this.means.tools, this.means.surface.canvas),
+      h("section", { class: "card" },
+        h("h2", {}, "Numbers"),
+        this.table,
+        h("div", { class: "row" }, button("Save games as CSV", () => save("tetrion-games.csv", "text/csv", this.csv()), "quiet"), button("Save summary as JSON", () => save("tetrion-evaluation.json", "application/json", this.json()), "quiet"))));
     this.root.append(
       h("h1", { class: "only-read" }, "Evaluate controllers"),
       h("div", { class: "toolbar" },
@@ -237,7 +264,7 @@ export class Evaluate implements View {
   }
 
   /** Draws the charts and the table. */
-  private results(summary?: EvaluationSummary): void {
+  private results(): void {
     const named = this.contestants.map((contestant, at) => ({ ...contestant, name: this.name(contestant, at), ink: `--series-${at + 1}` }));
     const measure = this.shownMeasure;
     const isEmpty = this.stop === undefined && named.every(({ sample }) => sample.count === 0);
@@ -247,14 +274,20 @@ export class Evaluate implements View {
     this.title.textContent = `${measure.charAt(0).toUpperCase()}${measure.slice(1)} per game`;
     this.strips.show(named.map(({ name, ink, sample }) => ({ name, ink, values: sample.values, mean: sample.mean, halfWidth: sample.halfWidth })), `${measure} per game`);
     this.means.show(named.map(({ name, ink, course }): Series => ({ name, ink, points: course })), { across: "games", up: `mean ${measure}` });
-    const head = ["controller", "games", `mean ${measure}`, "± 95 %", "median", "most", "cut"];
-    const rows = named.map(({ name, sample, cut }, at) => h("tr", {},
-      h("th", { scope: "row" }, h("span", { class: `swatch series-${at + 1}` }), name),
-      ...[grouped(sample.count), short(sample.mean), short(sample.halfWidth), short(sample.median), short(Math.max(...sample.values)), grouped(cut)].map((text) => h("td", {}, sample.count === 0 ? "–" : text))));
+    const head = ["controller", "games", `mean ${measure}`, "± 95 %", "least", "median", "most", "cut"];
+    const rows = named.map(({ name, sample, cut }, at) => {
+      const sorted = sample.values.map((value, game) => [value, game] as const).sort(([one], [other]) => one - other);
+      // Links to games; the median of an even number of games lies between two of them.
+      const game = (index: number, text: string) => h("a", { href: this.gameAt(at, sorted[index]![1]), title: `Open this game of ${name}` }, text);
+      const cells = sample.count === 0 ? Array(7).fill("–") : [
+        grouped(sample.count), short(sample.mean), short(sample.halfWidth),
+        game(0, short(sorted[0]![0])), game(sorted.length >> 1, short(sample.median)), game(sorted.length - 1, short(sorted.at(-1)![0])), grouped(cut)];
+      return h("tr", {}, h("th", { scope: "row" }, h("span", { class: `swatch series-${at + 1}` }), name), ...cells.map((cell: string | Node) => h("td", {}, cell)));
+    });
     this.table.replaceChildren(h("table", {}, h("thead", {}, h("tr", {}, ...head.map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, ...rows)));
     const spoken = named.filter(({ sample }) => sample.count > 0).map(({ name, sample }) => `${name}: mean ${short(sample.mean)}, plus or minus ${short(sample.halfWidth)}, over ${sample.count} games`);
     this.strips.surface.label = this.means.surface.label = spoken.length > 0 ? spoken.join("; ") : "No games yet";
-    const differences = summary?.pairedDifferences ?? [];
+    const differences = this.summary?.pairedDifferences ?? [];
     if (differences.length > 0) {
       const words = differences.map(({ policyIndex, baselineIndex, lines, score }) => {
         const difference = measure === "lines" ? lines : score;
@@ -264,6 +297,53 @@ export class Evaluate implements View {
       });
       this.table.append(h("h3", {}, "Differences on the same pieces, with their 95 % intervals"), h("ul", {}, ...words));
     }
+  }
+
+  /** Address of a race of the same game: the contestant against the next one, or the one before. */
+  private gameAt(contestant: number, game: number): string {
+    const { chosen } = this.played!;
+    const player = (side: "a" | "b", { player }: Contestant): Choices => {
+      const formula = formulaOf(player);
+      const edited = this.app.edited.get(player.replace("edited:", ""));
+      return formula !== undefined ? { [`formula_${side}`]: formula } : player.startsWith("edited:") && edited !== undefined ? { [side]: edited.name, [`weights_${side}`]: String(edited.weights) } : { [side]: player };
+    };
+    const one = this.contestants[contestant]!;
+    const other = this.contestants[contestant + 1] ?? this.contestants[contestant - 1] ?? one;
+    return writeAddress("race", { ...choicesOf(this.app, chosen), seed: String(one.games[game]!.seed), ...player("a", one), ...player("b", other) });
+  }
+
+  private open(contestant: number, game: number): void {
+    location.hash = this.gameAt(contestant, game);
+  }
+
+  /** The games as CSV, with the columns of `tetrion evaluate --games-csv`. */
+  private csv(): string {
+    const rows = this.contestants.flatMap((contestant, at) => [...contestant.games].sort((one, other) => one.game - other.game)
+      .map(({ game, seed, lines, pieces, steps, score, end }) => [this.name(contestant, at), game, seed, lines, pieces, steps, score, EpisodeEnd[end]!.toLowerCase()]));
+    return csvOf(["name", "game", "seed", "lines", "pieces", "steps", "score", "end"], rows);
+  }
+
+  /** The choices and the summary as JSON. */
+  private json(): string {
+    const { chosen, seed, maxPieces } = this.played!;
+    const measure = this.shownMeasure;
+    const players = this.contestants.map((contestant, at) => {
+      const { player, sample, cut } = contestant;
+      const formula = formulaOf(player);
+      const edited = player.startsWith("edited:") ? this.app.edited.get(player.replace("edited:", "")) : undefined;
+      return {
+        name: this.name(contestant, at), ...(formula !== undefined && { formula }), ...(edited !== undefined && { features: edited.columns, weights: edited.weights }),
+        games: sample.count, mean: sample.mean, ci95: [sample.mean - sample.halfWidth, sample.mean + sample.halfWidth], median: sample.median, cut,
+      };
+    });
+    const differences = (this.summary?.pairedDifferences ?? []).map(({ policyIndex, baselineIndex, lines, score }) => {
+      const { mean, ci95Low, ci95High } = (measure === "lines" ? lines : score) ?? {};
+      return { name: players[policyIndex]?.name, baseline: players[baselineIndex]?.name, mean, ci95: [ci95Low, ci95High] };
+    });
+    const { serverVersion, rulesVersion } = this.app.info;
+    // Seeds are texts: JavaScript and others round large numbers.
+    const all = { measure, server_version: serverVersion, rules_version: rulesVersion, rules: choicesOf(this.app, chosen), seed: String(seed), max_pieces: Number(maxPieces), players, differences };
+    return `${JSON.stringify(all, null, 2)}\n`;
   }
 
   private policy({ player }: Contestant): Policy {
@@ -285,30 +365,28 @@ export class Evaluate implements View {
     this.draw();
     await this.form.settle();
     const seed = this.seed.value;
+    const maxPieces = BigInt(this.limit.value);
+    [this.played, this.summary] = [{ chosen: this.form.chosen, seed, maxPieces }, undefined];
     const evaluation = {
       rules: { ...rulesOf(this.app, this.form.chosen), ...(measure === "lines sent" && { clearPoints: ClearPoints.ATTACK }) },
       policies: this.contestants.map((contestant) => this.policy(contestant)),
       seeds: { seed, count: Number(this.games.value) },
-      maxPieces: BigInt(this.limit.value),
+      maxPieces,
       progressInterval: 0.2,
       signal: stop.signal,
     };
     const every = Math.max(1, Math.round(Number(this.games.value) / POINTS));
-    let summary: EvaluationSummary | undefined;
     let refused: unknown;
     let drawn = 0;
     const began = performance.now();
     try {
       for await (const event of this.app.client.evaluate(evaluation)) {
         if (event.case === "results") {
-          const policies = elementsOf(event.value.policyIndices, DataType.INT32);
-          const numbers = measure === "lines" ? elementsOf(event.value.lines, DataType.INT64) : elementsOf(event.value.scores, DataType.FLOAT64);
-          const ends = elementsOf(event.value.ends, DataType.UINT8);
-          policies.forEach((policy, at) => this.contestants[policy] && take(this.contestants[policy]!, numbers[at]!, ends[at] !== EpisodeEnd.TOPPED_OUT, every));
+          gamesOf(event.value).forEach(({ policy, ...game }) => this.contestants[policy] && take(this.contestants[policy]!, game, measure, every));
         } else if (event.case === "progress") {
           this.progress.value = Number(event.value.gamesDone) / Math.max(1, Number(event.value.numGames));
         } else if (event.case === "summary") {
-          summary = event.value;
+          this.summary = event.value;
         }
         if (performance.now() - drawn > 80) {
           this.results();
@@ -329,7 +407,6 @@ export class Evaluate implements View {
     }
     this.stop = undefined;
     this.draw();
-    this.results(summary);
     this.app.notice(refused !== undefined && this.explains(refused) ? undefined : refused);
   }
 
@@ -366,15 +443,29 @@ function formulasOf(text: string, most: number): string[] {
 }
 
 function fresh(player: string): Contestant {
-  return { player, sample: new Sample(), cut: 0, course: [] };
+  return { player, sample: new Sample(), games: [], cut: 0, course: [] };
 }
 
-function take(contestant: Contestant, value: number, cut: boolean, every: number): void {
-  const { sample, course } = contestant;
-  sample.add(value);
-  contestant.cut += cut ? 1 : 0;
+/** The finished games of an event, with the indices of their players. */
+function gamesOf(results: EvaluationResults): (Game & { readonly policy: number })[] {
+  const [policies, games] = [elementsOf(results.policyIndices, DataType.INT32), elementsOf(results.seedIndices, DataType.INT32)];
+  const seeds = elementsOf(results.seeds, DataType.UINT64);
+  const [lines, pieces, steps] = [elementsOf(results.lines, DataType.INT64), elementsOf(results.pieces, DataType.INT64), elementsOf(results.steps, DataType.INT64)];
+  const [scores, ends] = [elementsOf(results.scores, DataType.FLOAT64), elementsOf(results.ends, DataType.UINT8)];
+  return Array.from(policies, (policy, at) => ({
+    policy, game: games[at]!, seed: BigInt(seeds[at]!), lines: BigInt(lines[at]!), pieces: BigInt(pieces[at]!), steps: BigInt(steps[at]!), score: scores[at]!, end: ends[at]!,
+  }));
+}
+
+function take(contestant: Contestant, game: Game, measure: Measure, every: number): void {
+  const { sample, games, course } = contestant;
+  sample.add(measure === "lines" ? Number(game.lines) : game.score);
+  games.push(game);
+  contestant.cut += game.end === EpisodeEnd.TOPPED_OUT ? 0 : 1;
   if (sample.count % every === 0 || sample.count <= 2) {
     const { mean, halfWidth } = sample;
-    course.push({ x: sample.count, y: mean, low: mean - halfWidth, high: mean + halfWidth });
+    // No game has fewer than 0 lines, so no mean has either.
+    const low = measure === "points" ? mean - halfWidth : Math.max(0, mean - halfWidth);
+    course.push({ x: sample.count, y: mean, low, high: mean + halfWidth });
   }
 }

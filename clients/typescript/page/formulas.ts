@@ -34,5 +34,5 @@ export function refuseFormula(field: HTMLTextAreaElement, problem: TetrionError)
 export function languageOf({ features }: GetCatalogResponse): HTMLElement {
   return h("details", {}, h("summary", {}, "What a formula can use"),
     h("p", { class: "remark" }, "The placement with the largest value is played. Features: ", ...features.flatMap(({ name, family, formula }) => [h("span", { title: formula }, family === FeatureFamily.SINGLE ? name : `${name}[i]`), " "])),
-    h("p", { class: "remark" }, "Also + - * / ^, min, max, abs, exp, ln, if … then … else, let x = …;, and conditions such as next == I; lines, pieces, width and height."));
+    h("p", { class: "remark" }, "Also + - * / ^, min, max, abs, exp, ln, if … then … else, let x = …;, and conditions such as next == I; lines, pieces, width and height. The whole language: ", h("code", {}, "docs/formulas.md"), "."));
 }

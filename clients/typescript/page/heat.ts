@@ -4,12 +4,14 @@ import { Surface, colour } from "./surface.js";
 
 /** A placement in the heat map. If several share a cell, the best one counts. */
 export interface Warm {
+  /** Row of the placement in the answer. */
+  readonly row: number;
   readonly orientation: number;
   readonly column: number;
   /** Whether the placement holds the current piece. */
   readonly hold: boolean;
-  /** Value from 0 to 1. */
-  readonly warmth: number;
+  /** Value from 0 to 1; undefined if the player did not examine the placement. */
+  readonly warmth: number | undefined;
 }
 
 /** Rows per piece. */
@@ -20,28 +22,66 @@ export class Heat {
   readonly surface = new Surface((pen, width, height) => this.paint(pen, width, height), "heat", "Value of every placement");
   private columns = 10;
   private blocks = 1;
-  private warm = new Map<number, number>();
+  private warm = new Map<number, Warm>();
   private chosen = -1;
+  private other = -1;
+  private pointer: { readonly x: number; readonly y: number } | undefined;
+
+  /** With a function that is called when the pointer goes to the cell of another placement, or leaves. */
+  constructor(moved: () => void) {
+    const { canvas } = this.surface;
+    const go = (place: typeof this.pointer) => {
+      const before = this.pointed;
+      this.pointer = place;
+      if (this.pointed !== before) {
+        moved();
+      }
+    };
+    for (const kind of ["pointermove", "pointerdown"] as const) {
+      canvas.addEventListener(kind, ({ offsetX: x, offsetY: y }) => go({ x, y }));
+    }
+    canvas.addEventListener("pointerleave", () => go(undefined));
+  }
+
+  /** Row of the placement under the pointer. */
+  get pointed(): number | undefined {
+    const { clientWidth, clientHeight } = this.surface.canvas;
+    if (this.pointer === undefined) {
+      return undefined;
+    }
+    const { x, y } = this.pointer;
+    const [column, row] = [Math.floor((x / clientWidth) * this.columns), Math.floor((y / clientHeight) * ROWS * this.blocks)];
+    return this.warm.get(row * this.columns + column)?.row;
+  }
+
+  /** Marks the placement that the chosen one is compared with. */
+  compare(other: Warm | undefined): void {
+    this.other = other === undefined ? -1 : this.at(other);
+    this.surface.redraw();
+  }
 
   /** Shows the value of each placement, and the chosen one. */
-  show(columns: number, hasHold: boolean, placements: readonly Warm[], chosen: Omit<Warm, "warmth">): void {
+  show(columns: number, hasHold: boolean, placements: readonly Warm[], chosen: Warm): void {
     this.columns = columns;
     this.blocks = hasHold ? 2 : 1;
     this.warm = new Map();
     for (const placement of placements) {
       const at = this.at(placement);
-      this.warm.set(at, Math.max(placement.warmth, this.warm.get(at) ?? 0));
+      if ((placement.warmth ?? -1) > (this.warm.get(at)?.warmth ?? -1) || !this.warm.has(at)) {
+        this.warm.set(at, placement);
+      }
     }
     this.chosen = this.at(chosen);
     const { canvas } = this.surface;
     canvas.style.setProperty("--columns", String(columns));
     canvas.style.setProperty("--blocks", String(this.blocks));
     canvas.title = hasHold ? "Above: the current piece; below: the other piece, if the current one is held" : "";
-    this.surface.label = `${placements.length} placements; the best is orientation ${chosen.orientation}, column ${chosen.column + 1}${chosen.hold ? ", after holding" : ""}`;
+    const { length } = placements.filter(({ warmth }) => warmth !== undefined);
+    this.surface.label = `${length} placements; the best is orientation ${chosen.orientation}, column ${chosen.column + 1}${chosen.hold ? ", after holding" : ""}`;
     this.surface.redraw();
   }
 
-  private at({ orientation, column, hold }: Omit<Warm, "warmth">): number {
+  private at({ orientation, column, hold }: Warm): number {
     return ((hold ? ROWS : 0) + orientation) * this.columns + column;
   }
 
@@ -53,7 +93,7 @@ export class Heat {
     for (let row = 0; row < rows; row++) {
       for (let column = 0; column < this.columns; column++) {
         const placement = row * this.columns + column;
-        const warm = this.warm.get(placement);
+        const warm = this.warm.get(placement)?.warmth;
         const [x, y] = [column * size, row * tall + (row < ROWS ? 0 : gap)];
         pen.fillStyle = warm === undefined ? colour("--line") : ramp(warm);
         pen.globalAlpha = warm === undefined ? 0.5 : 1;
@@ -61,10 +101,12 @@ export class Heat {
         pen.roundRect(x + 0.5, y + 0.5, size - 1, tall - 1, Math.min(3, size / 5));
         pen.fill();
         pen.globalAlpha = 1;
-        if (placement === this.chosen) {
+        if (placement === this.chosen || placement === this.other) {
           pen.strokeStyle = colour("--text");
-          pen.lineWidth = 2;
+          pen.lineWidth = placement === this.chosen ? 2 : 1.5;
+          pen.setLineDash(placement === this.chosen ? [] : [3, 2]);
           pen.stroke();
+          pen.setLineDash([]);
         }
       }
     }

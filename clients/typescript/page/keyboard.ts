@@ -5,11 +5,15 @@ import { h } from "./dom.js";
 import { namesSpots, steers } from "./rules.js";
 
 /** An action of a person. */
-export type Act = "left" | "right" | "turn" | "turnLeft" | "turnHalf" | "down" | "bottom" | "drop" | "hold" | "hint" | "undo" | "new";
+export type Act = "left" | "right" | "turn" | "turnLeft" | "turnHalf" | "down" | "bottom" | "drop" | "hold" | "hint" | "undo" | "new" | "pause";
+
+/** Actions that move the current piece. */
+export const MOVES: readonly Act[] = ["left", "right", "turn", "turnLeft", "turnHalf", "down", "bottom", "drop", "hold"];
 
 const KEYS: Record<string, Act> = {
   ArrowLeft: "left", a: "left", ArrowRight: "right", d: "right", ArrowUp: "turn", w: "turn", x: "turn", z: "turnLeft", y: "turnLeft",
-  ArrowDown: "down", s: "down", " ": "drop", Enter: "drop", c: "hold", h: "hint", u: "undo", Backspace: "undo", n: "new",
+  ArrowDown: "down", s: "down", " ": "drop", Enter: "drop", c: "hold", h: "hint", u: "undo", Backspace: "undo", n: "new", p: "pause",
+  Escape: "pause",
 };
 
 /** Whether a piece can be turned by 180 degrees at once. */
@@ -96,12 +100,10 @@ export class Repeats {
 
   constructor(public handling: Handling) {}
 
-  /** A key was pressed and its action done. Left and right cancel each other. */
+  /** A key was pressed and its action done. Of left and right, the later one moves the piece until it is released. */
   press(act: Act, now: number): void {
-    if (act === "left" || act === "right") {
-      this.held.delete(act === "left" ? "right" : "left");
-    }
     if (REPEATING.includes(act)) {
+      this.held.delete(act);
       this.held.set(act, now + (act === "down" ? this.handling.down : this.handling.delay));
     }
   }
@@ -123,8 +125,9 @@ export class Repeats {
 
   /** Actions to repeat now. With a repeat time of 0 the count is infinite; the caller stops when the action has no effect. */
   due(now: number): { act: Act; times: number }[] {
+    const direction = [...this.held.keys()].findLast((act) => act !== "down");
     return [...this.held].flatMap(([act, next]) => {
-      if (now < next) {
+      if (now < next || (act !== "down" && act !== direction)) {
         return [];
       }
       const every = act === "down" ? this.handling.down : this.handling.repeat;
@@ -150,7 +153,8 @@ export function legend(rules: Rules): HTMLElement {
     rules.hold === true && ["C  shift", "hold"],
     ["H", "hint"],
     ["U", "undo"],
-    ["N", "new game"],
+    isKeypress && ["P  esc", "pause"],
+    ["N  N", "new game"],
   ];
   return h("dl", { class: "keys" }, ...rows.flatMap((row) => (row === false ? [] : [h("div", {}, h("dt", {}, h("kbd", {}, row[0])), h("dd", {}, row[1]))])));
 }

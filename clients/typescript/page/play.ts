@@ -15,12 +15,13 @@ import { Facts } from "./facts.js";
 import { Field } from "./field.js";
 import { handBack, usesKey } from "./focus.js";
 import { foreseen, moved } from "./foresight.js";
-import { type Act, type Handling, Keyboard, Repeats, USUAL_HANDLING, legend } from "./keyboard.js";
+import { type Act, type Handling, Keyboard, MOVES, Repeats, USUAL_HANDLING, legend } from "./keyboard.js";
 import { keep, kept } from "./kept.js";
-import { type Hand, NO_PIECES, choosing, handOf, placed } from "./pieces.js";
+import { type Hand, NO_PIECES, choosing, handOf, incoming, placed } from "./pieces.js";
 import { Rival } from "./rival.js";
 import { ABOVE, type Chosen, STEPS_PER_SECOND, choicesOf, chosenOf, configOf, fullRulesOf, namesSpots, steers, tetrominoPresets } from "./rules.js";
 import { RulesForm } from "./rules_form.js";
+import { followSwipes } from "./swipes.js";
 import { NOTHING, type Tally, deedInWords, nameOf, sentInWords, tallyOf } from "./tally.js";
 import { type Cell, LETTERS, lifted } from "./tetromino.js";
 import { cellsOf } from "./weighing.js";
@@ -40,6 +41,9 @@ const HANDLING = "tetrion-keys";
 /** Action numbers of keys under rules with key presses, and under rules where keys steer pieces. */
 const KEY = { idle: 0, left: 1, right: 2, turnLeft: 3, turn: 4, drop: 5 } as const;
 const STEERING = { ...KEY, down: 6, bottom: 7, turnHalf: 8, hold: 9 } as const;
+
+/** Controls that take the keys from the game. */
+const FIELDS = "select, textarea, input:not([type='checkbox'])";
 
 /** Fields of the rules for the timing. */
 const TIMED = ["fall_delay", "lock_delay", "lock_resets"];
@@ -69,8 +73,9 @@ export class Play implements View {
   private against: string;
   private readonly undoButton = button("Undo", () => this.act("undo"));
   private readonly hintButton = button("Hint", () => this.act("hint"));
+  private readonly pauseButton = button("Pause", () => this.press("pause"));
   private readonly holdButton = this.pad("⇄", "Hold", "hold");
-  private readonly gravity = h("input", { type: "checkbox", id: "gravity", checked: true });
+  private readonly gravity = h("input", { type: "checkbox", id: "gravity", checked: true, onchange: () => this.await() });
   private readonly gravityField = h("div", { class: "check" }, this.gravity, h("label", { for: "gravity" }, "Pieces fall by themselves"));
   private readonly legend = h("div");
   private readonly keyboard = new Keyboard();
@@ -93,6 +98,10 @@ export class Play implements View {
   private over: string | undefined;
   private hinted: { row: number; kind: number } | undefined;
   private shown = false;
+  /** Whether time passes: not before the first move, and not in a pause. */
+  private clock: "waits" | "runs" | "pauses" = "waits";
+  /** Whether the key for a new game was pressed once. */
+  private isAsking = false;
   private timer: ReturnType<typeof setInterval> | undefined;
   /** Whether a step of the clock is in progress. */
   private isFalling = false;
@@ -111,7 +120,7 @@ export class Play implements View {
     this.root.append(
       h("h1", { class: "only-read" }, "Play by hand"),
       h("div", { class: "toolbar" },
-        h("div", { class: "buttons" }, button("New game", () => this.act("new"), "primary"), this.undoButton, this.hintButton),
+        h("div", { class: "buttons" }, button("New game", () => this.act("new"), "primary"), this.pauseButton, this.undoButton, this.hintButton),
         options(this.opponents, this.form.element, this.seed.element)),
       h("div", { class: "floor" },
         h("div", { class: "stage" },
@@ -120,12 +129,16 @@ export class Play implements View {
           h("div", { class: "right" }, this.side.queue),
           this.rival.root,
           h("div", { class: "pad pad-left" }, this.pad("←", "Left", "left"), this.pad("↓", "Down", "down"), this.pad("→", "Right", "right")),
-          h("div", { class: "pad pad-right" }, this.holdButton, this.pad("↻", "Turn", "turn"), this.pad("⤓", "Drop", "drop"))),
+          h("div", { class: "pad pad-right" }, this.holdButton, this.pad("↺", "Turn left", "turnLeft"), this.pad("↻", "Turn right", "turn"), this.pad("⤓", "Drop", "drop"))),
         h("div", { class: "panel" },
           this.advice.root,
-          h("section", { class: "card keyboard" }, h("h2", {}, "Keys"), this.gravityField, this.legend, this.handling()))),
+          h("section", { class: "card keyboard" }, h("h2", {}, "Keys"), this.gravityField, this.legend,
+            h("p", { class: "source gestures" }, "On the playfield: drag to move the piece, tap to turn it (to the left on the left half), flick down to drop it, flick up to hold it."),
+            this.handling()))),
       this.spoken);
     handBack(this.root);
+    followSwipes(this.board.surface.canvas, () => this.board.surface.canvas.clientWidth / this.form.chosen.width, (act) => this.admits(act) && this.act(act));
+    this.root.addEventListener("focusin", ({ target }) => target instanceof Element && target.matches(FIELDS) && this.pause());
   }
 
   enter(): void {
@@ -133,7 +146,8 @@ export class Play implements View {
     document.addEventListener("keydown", this.keys);
     document.addEventListener("keyup", this.keys);
     document.addEventListener("pointerdown", this.interrupt);
-    addEventListener("blur", this.letGo);
+    addEventListener("blur", this.away);
+    document.addEventListener("visibilitychange", this.away);
     this.wind();
     if (this.session === undefined) {
       this.begin();
@@ -145,9 +159,10 @@ export class Play implements View {
     document.removeEventListener("keydown", this.keys);
     document.removeEventListener("keyup", this.keys);
     document.removeEventListener("pointerdown", this.interrupt);
-    removeEventListener("blur", this.letGo);
+    removeEventListener("blur", this.away);
+    document.removeEventListener("visibilitychange", this.away);
     this.interrupt();
-    this.letGo();
+    this.away();
     clearInterval(this.timer);
     this.app.notice(undefined);
   }
@@ -198,6 +213,9 @@ export class Play implements View {
 
   /** Does the action of a key or a button, and repeats it while it is held. */
   private press(act: Act): void {
+    if (!this.admits(act)) {
+      return;
+    }
     this.act(act);
     this.repeats.press(act, performance.now());
     if (this.repeats.isHeld) {
@@ -231,10 +249,63 @@ export class Play implements View {
 
   private readonly letGo = (): void => this.repeats.releaseAll();
 
+  /** The keys go elsewhere. */
+  private readonly away = (): void => {
+    this.letGo();
+    this.pause();
+  };
+
+  /** Whether time can pass: pieces fall, and the game goes on. */
+  private get hasClock(): boolean {
+    return this.isKeypress && this.gravity.checked && this.over === undefined && this.session !== undefined;
+  }
+
+  /** Stops the clock until the next move. */
+  private pause(): void {
+    if (this.hasClock && this.clock === "runs") {
+      this.clock = "pauses";
+      this.letGo();
+      this.draw();
+      this.say("Paused");
+    }
+  }
+
+  /** Stops the clock until the first move. */
+  private await(): void {
+    [this.clock, this.isAsking] = ["waits", false];
+    this.draw();
+  }
+
+  /** Whether a person's action is to be done. The first move starts the clock; a move in a pause ends it, and nothing else. */
+  private admits(act: Act): boolean {
+    const wasAsking = this.isAsking;
+    if (act === "new" && !wasAsking && this.tally.pieces > 0 && this.over === undefined) {
+      this.pause();
+      this.isAsking = true;
+      this.draw();
+      this.say("New game? N again begins one, another key goes on");
+      return false;
+    }
+    this.isAsking = false;
+    if (this.hasClock && this.clock === "pauses" && (act === "pause" || MOVES.includes(act))) {
+      this.clock = "runs";
+      this.draw();
+      this.say("Goes on");
+      return false;
+    }
+    if (act === "pause") {
+      this.pause();
+    } else if (MOVES.includes(act)) {
+      this.clock = "runs";
+    }
+    this.draw();
+    return act !== "pause";
+  }
+
   /** A button for touch screens. It acts on touch, and repeats like a key. */
   private pad(text: string, name: string, act: Act): HTMLButtonElement {
     // Keyboards and screen readers click without a pointer.
-    const made = h("button", { type: "button", class: "key", onclick: ({ detail }) => detail === 0 && this.act(act) }, text);
+    const made = h("button", { type: "button", class: "key", onclick: ({ detail }) => detail === 0 && this.admits(act) && this.act(act) }, text);
     made.ariaLabel = name;
     made.addEventListener("pointerdown", (event) => {
       event.preventDefault();
@@ -295,7 +366,7 @@ export class Play implements View {
           return await this.strike(act, answered);
         } else if (this.aim !== undefined && act === "drop") {
           await this.step(this.placements!.actions[this.aim.place.at]!);
-        } else if (this.aim !== undefined && act !== "drop" && act !== "bottom") {
+        } else if (this.aim !== undefined && act !== "drop" && act !== "bottom" && act !== "pause") {
           this.steer(act, this.aim);
         }
       }
@@ -325,8 +396,7 @@ export class Play implements View {
 
   /** Takes a step of the clock under rules with key presses, but not faster than the server answers. */
   private fall(): void {
-    const isPlayed = this.isKeypress && this.gravity.checked && this.over === undefined && this.session !== undefined;
-    if (!isPlayed || document.hidden || document.querySelector("dialog") !== null) {
+    if (!this.hasClock || this.clock !== "runs") {
       return;
     }
     this.due = Math.min(this.due + 1, 1);
@@ -357,8 +427,9 @@ export class Play implements View {
     this.over = undefined;
     this.placements = undefined;
     [this.due, this.hinted] = [0, undefined];
+    [this.clock, this.isAsking] = ["waits", false];
     this.letGo();
-    this.gravityField.hidden = !this.isKeypress;
+    this.gravityField.hidden = this.pauseButton.hidden = !this.isKeypress;
     this.wind();
     this.side.begin(rules);
     this.holdButton.disabled = rules.hold !== true;
@@ -430,7 +501,7 @@ export class Play implements View {
     this.falling = cells === undefined ? [] : [0, 2, 4, 6].map((at): Cell => [cells[at]!, cells[at + 1]!]);
     // Keys may earn points between landings, too.
     this.tally = { ...this.tally, points: tallyOf(infos).points };
-    this.facts.show(this.tally, short(this.tally.points));
+    this.facts.show(this.tally, short(this.tally.points), incoming(this.hand));
     this.undoButton.disabled = this.past.length < 2;
     if (!this.isKeypress || this.placements === undefined) {
       this.hinted = undefined;
@@ -445,7 +516,7 @@ export class Play implements View {
   }
 
   /** Moves, turns or swaps the piece that the person aims. */
-  private steer(act: Exclude<Act, "drop" | "bottom" | "hint" | "undo" | "new">, aim: Aim): void {
+  private steer(act: Exclude<Act, "drop" | "bottom" | "hint" | "undo" | "new" | "pause">, aim: Aim): void {
     if (act === "hold") {
       if (!aim.swap()) {
         this.say("There is nothing to hold it for");
@@ -553,6 +624,7 @@ export class Play implements View {
       this.rival.follow(then.tally.pieces);
       this.over = undefined;
       this.placements = undefined;
+      this.clock = "waits";
       await this.look(restored);
     } catch (problem) {
       this.past.push(now);
@@ -593,12 +665,26 @@ export class Play implements View {
       ghost = place.cells;
       piece = { kind: this.kindOf(place), cells: lifted(ghost, height) };
     }
-    this.board.show({ width, height, cells: field.cells, last: field.last, piece, ghost, hint, words: over });
+    const words = over ?? this.notice();
+    this.board.show({ width, height, cells: field.cells, last: field.last, piece, ghost, hint, words, isClear: over === undefined && this.clock !== "pauses", garbage: hand.garbage });
+    this.pauseButton.disabled = !this.hasClock || this.clock === "waits";
+    this.pauseButton.textContent = this.clock === "pauses" && over === undefined ? "Go on" : "Pause";
     // With the aimed placement.
     const shown = choosing(hand, place?.hold === true && over === undefined);
     this.side.show(shown);
-    const held = shown.held >= 0 ? `, ${LETTERS[shown.held]} held` : "";
+    const held = `${shown.held >= 0 ? `, ${LETTERS[shown.held]} held` : ""}${(incoming(hand) ?? 0) > 0 ? `, ${incoming(hand)} rows of garbage to come` : ""}`;
     this.board.surface.label = `Playfield, ${width} by ${height}: ${grouped(this.tally.lines)} lines, ${grouped(this.tally.pieces)} pieces, filled up to row ${field.top}${held}`;
+  }
+
+  /** Words across the board during the game. */
+  private notice(): string | undefined {
+    if (this.isAsking) {
+      return "New game?\nN again begins one";
+    }
+    if (!this.hasClock || this.clock === "runs") {
+      return undefined;
+    }
+    return this.clock === "pauses" ? "Paused\nany move goes on" : "Ready\nyour first move starts";
   }
 
   /** The falling piece after the unanswered keys, as far as the page can predict it without rules. */

@@ -11,13 +11,15 @@ import { Field } from "./field.js";
 import { handBack, usesKey } from "./focus.js";
 import { EXAMPLE, formulaField, languageOf, refuseFormula } from "./formulas.js";
 import { Heat } from "./heat.js";
-import { NO_PIECES, choosing, handOf, placed } from "./pieces.js";
+import { type Hand, NO_PIECES, choosing, handOf, incoming, placed } from "./pieces.js";
+import { reasons, signed } from "./reasons.js";
 import { ABOVE, type Chosen, choicesOf, chosenOf, configOf } from "./rules.js";
 import { RulesForm, isPlacement } from "./rules_form.js";
 import { Sliders } from "./sliders.js";
-import { NOTHING, landed, tallyOf } from "./tally.js";
+import { NOTHING, type Tally, landed, tallyOf } from "./tally.js";
+import { type Term, termsOf } from "./terms.js";
 import { type Cell, LETTERS, lifted } from "./tetromino.js";
-import { type Judgement, type Weighing, cellsOf, judgementOf, parts, policyOfWeights, warmth, wayOf } from "./weighing.js";
+import { type Judgement, type Lead, type Weighing, cellsOf, judgementOf, leads, policyOfWeights, runnerUp, tiesInWords, warmth, wayOf } from "./weighing.js";
 
 /** Speeds of the slider, in pieces per second. */
 const SPEEDS = [1, 2, 4, 8, 15, 30, 60, Infinity];
@@ -27,11 +29,34 @@ const PAUSE = 3000;
 const PATIENCE = 2000;
 /** The name of a player that is a formula, in the list of controllers. */
 const FORMULA = "formula";
+/** Maximum number of positions to go back to. */
+const MEMORY = 1000;
+/** Maximum number of terms of a formula that are explained, and the speed up to which they are: each is a call per piece. */
+const [MOST_TERMS, SLOW] = [16, 8];
+
+/** A player's game after some pieces. */
+interface Standing {
+  readonly field: Field;
+  readonly hand: Hand;
+  readonly tally: Tally;
+  readonly over: string | undefined;
+}
+
+/** Both games after some pieces. */
+interface Moment {
+  readonly pieces: number;
+  readonly states: Uint8Array[];
+  readonly lanes: readonly Standing[];
+}
 
 /** One of the two players. */
 class Lane {
   readonly board = new Board(ABOVE);
-  readonly heat = new Heat();
+  readonly heat: Heat;
+  /** Lead of the chosen placement in words. */
+  readonly lead = h("p", { class: "remark lead-of-choice" });
+  /** Terms of a formula, and their leads. */
+  readonly why = h("div", { class: "why" });
   readonly sliders: Sliders;
   readonly facts = new Facts("height");
   readonly beside = new Side();
@@ -56,14 +81,17 @@ class Lane {
   tally = NOTHING;
   /** The placements of the current piece, and the chosen one: its row, cells and piece. */
   chosen: { placements: Placements; row: number; cells: Cell[]; kind: number; judgement: Judgement } | undefined;
+  /** Values of a formula's terms for each placement; undefined if they are unknown. */
+  terms: { readonly term: Term; readonly values: readonly number[] }[] | undefined;
   over: string | undefined;
   private readonly summary = h("summary");
   /** Sliders or a formula. */
   private readonly controls = h("div", { class: "controls" });
 
   /** The player in an environment. */
-  constructor(readonly side: "A" | "B", readonly env: number, public name: string, changed: (lane: Lane) => void) {
+  constructor(readonly side: "A" | "B", readonly env: number, public name: string, changed: (lane: Lane) => void, pointed: (lane: Lane) => void) {
     this.sliders = new Sliders(side, () => changed(this));
+    this.heat = new Heat(() => pointed(this));
   }
 
   /** What plays. */
@@ -76,7 +104,7 @@ class Lane {
     this.summary.textContent = `Weights of ${this.side}`;
     this.sliders.show(controller);
     this.source.textContent = controller.source;
-    this.controls.replaceChildren(this.source, this.sliders.element);
+    this.controls.replaceChildren(this.source, this.lead, this.sliders.element);
   }
 
   /** Shows the field for a formula, and what it can use. */
@@ -85,14 +113,63 @@ class Lane {
     field.ariaLabel = `Formula of ${this.side}`;
     this.summary.textContent = field.ariaLabel;
     this.source.textContent = "";
-    this.controls.replaceChildren(h("div", { class: "field" }, field), this.source, language);
+    this.controls.replaceChildren(h("div", { class: "field" }, field), this.source, this.lead, this.why, language);
   }
 
   /** Takes the answer to a call for the placements of the current piece. */
   choose(placements: Placements): void {
     const judgement = judgementOf(placements);
     const { best: row } = judgement;
+    this.terms = undefined;
     this.chosen = { placements, row, judgement, cells: cellsOf(placements, row), kind: placed(this.hand, placements.holds?.[row] === 1) };
+  }
+
+  /** The game so far. The field is a copy. */
+  get standing(): Standing {
+    const { field, hand, tally, over } = this;
+    return { field: field.copy(), hand, tally, over };
+  }
+
+  /** Goes back to an earlier position. */
+  restore({ field, hand, tally, over }: Standing): void {
+    [this.field, this.hand, this.tally, this.over, this.chosen] = [field.copy(), hand, tally, over, undefined];
+  }
+
+  /** Explains the lead of the chosen placement over the one under the pointer, or over the second best. */
+  explain(preview: number): void {
+    const { chosen, heat, controller } = this;
+    if (chosen === undefined) {
+      return;
+    }
+    const { placements, row, judgement } = chosen;
+    const { first, values } = judgement;
+    const second = runnerUp(judgement);
+    const isPointed = heat.pointed !== undefined && heat.pointed !== row;
+    const other = isPointed ? heat.pointed : second;
+    heat.compare(other === undefined ? undefined : { ...placementOf(placements, other), row: other, warmth: undefined });
+    const lead = other === undefined ? NaN : values[row - first]! - values[other - first]!;
+    const name = isPointed ? "the placement under the pointer" : "the second best";
+    const weighs = controller !== undefined && wayOf(controller.expectation, preview).weighs;
+    let all: Lead[] = [];
+    if (other !== undefined && controller !== undefined) {
+      all = leads(controller, placements, row, other);
+      this.sliders.explain(all);
+    } else if (other !== undefined && this.terms !== undefined) {
+      all = this.terms.map(({ term, values }) => {
+        const [here, there] = [values[row - first]!, values[other - first]!];
+        return { name: term.name, here, there, weight: 1, adds: here - there };
+      });
+    }
+    const total = all.reduce((sum, { adds }) => sum + adds, 0);
+    const rest = weighs && Number.isFinite(lead) ? `: ${signed(total)} by the features, ${signed(lead - total)} by the pieces to come` : "";
+    const ties = tiesInWords(judgement);
+    this.lead.textContent = other === undefined
+      ? `It considers no worse placement${ties}`
+      : Number.isFinite(lead) ? `Ahead of ${name} by ${short(lead)}${rest}${isPointed ? "" : ties}`
+        : placements.terminated[other] === 1 ? "The placement under the pointer ends the game" : "The placement under the pointer is none of those that it considers";
+    // Terms that do not add up to the value would explain nothing: the server bounds values.
+    const addUp = Math.abs(total - lead) <= 1e-6 * Math.max(1, ...all.map(({ here, there }) => Math.max(Math.abs(here), Math.abs(there))));
+    this.why.replaceChildren(...(controller === undefined && all.length > 0 && addUp ? reasons(`Terms of ${this.side}`, "term", all, [["in all", lead]], { hasWeights: false }) : []));
   }
 
   /** Whether the user has changed the weights. */
@@ -117,15 +194,22 @@ export class Race implements View {
   private readonly seed: SeedField;
   private readonly play = button("Pause", () => this.toggle(), "primary");
   private readonly differ = h("p", { class: "remark" });
+  private readonly jump = button("", () => void this.guarded(() => this.toFork()), "quiet");
   private session: Session | undefined;
-  private states: Uint8Array[] | undefined;
+  /** Positions of this game, the current one last. */
+  private past: Moment[] = [];
+  /** The position before the first different choice. */
+  private fork: Moment | undefined;
+  /** Whether the session may have taken a step that the page does not show. */
+  private isAhead = false;
+  /** The new session for one that is lost, while it begins. */
+  private revival: Promise<void> | undefined;
   private speed = 3;
   private running = true;
   private shown = false;
   /** Number of the current game, so that a loop notices when its game is over. */
   private game = 0;
   private pieces = 0;
-  private firstDifference = 0;
   /** Whether weights have changed since the last choices. */
   private stale = false;
   private readonly turns = new Turns();
@@ -137,7 +221,7 @@ export class Race implements View {
     this.seed = new SeedField(address.parsed("seed", seedOf) ?? 1n, () => void this.begin());
     const names = app.controllers(this.form.chosen.width).map(({ name }) => name);
     const named = (side: string, wanted: string, other: number) => address.oneOf(side, names) ?? (names.includes(wanted) ? wanted : names[other] ?? names[0]!);
-    this.lanes = [new Lane("A", 0, named("a", "dellacherie", 0), (lane) => this.changed(lane)), new Lane("B", 1, named("b", "bcts", 1), (lane) => this.changed(lane))];
+    this.lanes = [new Lane("A", 0, named("a", "dellacherie", 0), (lane) => this.changed(lane), (lane) => this.showLane(lane)), new Lane("B", 1, named("b", "bcts", 1), (lane) => this.changed(lane), (lane) => this.showLane(lane))];
     for (const lane of this.lanes) {
       const formula = address.text(`formula_${lane.side.toLowerCase()}`);
       if (formula !== undefined) {
@@ -166,7 +250,7 @@ export class Race implements View {
     const tell = () => (speeds.ariaValueText = speedInWords(SPEEDS[this.speed]!));
     tell();
     const toolbar = h("div", { class: "toolbar" },
-      h("div", { class: "buttons" }, this.play, button("Step", () => void this.single()), button("New game", () => this.next())),
+      h("div", { class: "buttons" }, this.play, arrow("◂", "Back", () => void this.back()), arrow("▸", "Step", () => void this.single()), button("New game", () => this.next())),
       field("Speed", speeds, "Pieces per second"),
       options(this.form.element, this.seed.element),
       this.differ);
@@ -191,7 +275,6 @@ export class Race implements View {
     this.shown = false;
     document.removeEventListener("keydown", this.keys);
     this.app.notice(undefined);
-    void this.keep();
   }
 
   choices(): Choices {
@@ -212,7 +295,7 @@ export class Race implements View {
     if (usesKey(event.target, event.key) || event.ctrlKey || event.metaKey || event.altKey) {
       return;
     }
-    const act = { " ": () => this.toggle(), "ArrowRight": () => void this.single(), "n": () => this.next() }[event.key];
+    const act = { " ": () => this.toggle(), "ArrowRight": () => void this.single(), "ArrowLeft": () => void this.back(), "n": () => this.next() }[event.key];
     if (act !== undefined) {
       event.preventDefault();
       act();
@@ -224,17 +307,57 @@ export class Race implements View {
     this.play.textContent = this.running ? "Pause" : "Play";
     if (this.running) {
       void this.loop();
-    } else {
-      void this.keep();
+    }
+  }
+
+  private pause(): void {
+    if (this.running) {
+      this.toggle();
     }
   }
 
   /** Pauses and places one piece. */
   private async single(): Promise<void> {
-    if (this.running) {
-      this.toggle();
-    }
+    this.pause();
     await this.guarded(() => this.advance(this.game));
+  }
+
+  /** Pauses and takes one piece back. */
+  private async back(): Promise<void> {
+    this.pause();
+    await this.guarded(async () => {
+      const before = this.past.at(-2);
+      if (before !== undefined) {
+        await this.goTo(before);
+      }
+    });
+  }
+
+  /** Pauses before the first different choice. */
+  private async toFork(): Promise<void> {
+    this.pause();
+    if (this.fork !== undefined) {
+      await this.goTo(this.fork);
+    }
+  }
+
+  /** Goes to a position of this game. */
+  private async goTo(moment: Moment): Promise<void> {
+    const { pieces, states, lanes } = moment;
+    this.isAhead = true;
+    await this.alive((session) => session.restoreState({ snapshots: states }));
+    this.isAhead = false;
+    this.past = [...this.past.filter((other) => other.pieces < pieces), moment];
+    this.pieces = pieces;
+    this.lanes.forEach((lane, at) => lane.restore(lanes[at]!));
+    await this.look();
+  }
+
+  /** Stores the current position. */
+  private async remember(): Promise<void> {
+    const states = await this.session!.saveState();
+    this.past = [...this.past, { pieces: this.pieces, states, lanes: this.lanes.map(({ standing }) => standing) }].slice(-MEMORY);
+    this.isAhead = false;
   }
 
   private next(): void {
@@ -261,7 +384,7 @@ export class Race implements View {
       this.app.end(old);
       const { observations, infos } = await session.reset();
       this.session = session;
-      [this.pieces, this.firstDifference, this.states] = [0, 0, undefined];
+      [this.pieces, this.past, this.fork, this.isAhead] = [0, [], undefined, false];
       const { rules } = this;
       this.lanes.forEach((lane, at) => {
         lane.field = new Field(width, rules.height ?? height);
@@ -271,6 +394,7 @@ export class Race implements View {
         lane.tally = tallyOf(infos, at);
         lane.beside.begin(rules);
       });
+      await this.remember();
       await this.look();
     });
     if (done && game === this.game) {
@@ -335,15 +459,24 @@ export class Race implements View {
   private changed(lane: Lane): void {
     this.mark(lane);
     this.app.changed();
+    this.forget();
     if (!this.stale) {
       this.stale = true;
       void this.guarded(() => this.look());
     }
   }
 
+  /** Forgets a first difference that lies ahead, after going back: another player may choose otherwise. */
+  private forget(): void {
+    if (this.fork !== undefined && this.fork.pieces >= this.pieces) {
+      this.fork = undefined;
+    }
+  }
+
   /** Lets a player go on by another formula. */
   private rewrite(lane: Lane, text: string): void {
     lane.formula = text;
+    this.forget();
     void this.guarded(async () => {
       await this.look();
       this.app.changed();
@@ -357,9 +490,6 @@ export class Race implements View {
     while (mayPlay()) {
       const began = performance.now();
       if (document.hidden) {
-        if (this.states === undefined) {
-          await this.keep();
-        }
         await sleep(500);
         continue;
       }
@@ -382,19 +512,21 @@ export class Race implements View {
     if (game !== this.game || this.session === undefined || playing.length === 0) {
       return;
     }
-    if (this.states !== undefined) {
-      await this.revive();
+    const now = this.past.at(-1)!;
+    if (this.isAhead) {
+      return await this.goTo(now); // the answer to the last step was lost
     }
     const chosen = playing.flatMap((lane) => lane.chosen ?? []);
     if (chosen.length < playing.length) {
       return await this.look(); // the last look was cut short
     }
     const actions = chosen.map(({ placements, row }) => placements.actions[row]!);
-    const { observations, infos, terminated } = await this.session!.step(actions, { envIds: playing.map(({ env }) => env) });
-    this.pieces++;
-    if (playing.length === 2 && this.firstDifference === 0 && actions[0] !== actions[1]) {
-      this.firstDifference = this.pieces;
+    if (playing.length === 2 && this.fork === undefined && actions[0] !== actions[1]) {
+      this.fork = now;
     }
+    this.isAhead = true;
+    const { observations, infos, terminated } = await this.alive((session) => session.step(actions, { envIds: playing.map(({ env }) => env) }));
+    this.pieces++;
     const { rules } = this;
     const size = observations.board!.length / playing.length;
     playing.forEach((lane, at) => {
@@ -409,21 +541,18 @@ export class Race implements View {
         lane.over = `Topped out\n${grouped(lane.tally.lines)} lines`;
       }
     });
+    await this.remember();
     await this.look();
   }
 
   /** Asks for the choice of each player, and shows it. */
   private async look(): Promise<void> {
     this.stale = false;
-    if (this.states !== undefined) {
-      await this.revive();
-    }
-    const { session } = this;
-    if (session === undefined) {
+    if (this.session === undefined) {
       return;
     }
     // Both answers are awaited even if one fails: a late one would belong to another piece.
-    const asked = await Promise.allSettled(this.lanes.filter(({ over }) => over === undefined).map((lane) => this.ask(session, lane)));
+    const asked = await Promise.allSettled(this.lanes.filter(({ over }) => over === undefined).map((lane) => this.ask(lane)));
     const failed = asked.find(({ status }) => status === "rejected");
     if (failed !== undefined) {
       throw (failed as PromiseRejectedResult).reason;
@@ -432,12 +561,15 @@ export class Race implements View {
   }
 
   /** Asks for the choice of a player. A player whose formula the server refuses goes on by the last one that it accepted. */
-  private async ask(session: Session, lane: Lane): Promise<void> {
+  private async ask(lane: Lane): Promise<void> {
     const { controller, env, formula } = lane;
     try {
       const policy = lane.policy(this.rules.preview ?? 0);
-      lane.choose(await session.enumeratePlacements({ policy, features: controller?.columns, includeCells: true, envIds: [env] }));
+      lane.choose(await this.alive((session) => session.enumeratePlacements({ policy, features: controller?.columns, includeCells: true, envIds: [env] })));
       lane.accepted = formula ?? lane.accepted;
+      if (formula !== undefined && (!this.running || SPEEDS[this.speed]! <= SLOW)) {
+        await this.explainTerms(lane, formula);
+      }
     } catch (problem) {
       const isRefused = problem instanceof TetrionError && problem.field.startsWith("policy.formula");
       if (!isRefused || lane.text === undefined || formula === EXAMPLE) {
@@ -448,8 +580,29 @@ export class Race implements View {
       if (lane.formula === formula) {
         lane.formula = formula === lane.accepted ? EXAMPLE : lane.accepted;
       }
-      await this.ask(session, lane);
+      await this.ask(lane);
     }
+  }
+
+  /** Asks for the values of a formula's terms. */
+  private async explainTerms(lane: Lane, formula: string): Promise<void> {
+    const terms = termsOf(formula);
+    if (terms.length > MOST_TERMS) {
+      return;
+    }
+    const values = await Promise.all(terms.map(async (term) => {
+      try {
+        const placements = await this.alive((session) => session.enumeratePlacements({ policy: { formula: term.formula }, envIds: [lane.env] }));
+        return [{ term, values: judgementOf(placements).values }];
+      } catch (problem) {
+        // A term without features is no formula. It is equal for all placements.
+        if (problem instanceof TetrionError && problem.field.startsWith("policy.formula")) {
+          return [];
+        }
+        throw problem;
+      }
+    }));
+    lane.terms = values.flat();
   }
 
   /** Shows the choices and their reasons. */
@@ -458,58 +611,73 @@ export class Race implements View {
     // Each block of the heat map is two cells high.
     this.root.style.setProperty("--ratio", String(width / (height + ABOVE + (this.rules.hold === true ? 4 : 2))));
     for (const lane of this.lanes) {
-      const { field, chosen } = lane;
+      const { chosen } = lane;
       if (chosen !== undefined) {
         const { placements, row, judgement: { first, values } } = chosen;
         const warm = warmth(chosen.judgement);
-        const { rules } = this;
         // Placements that the controller did not examine have no value.
-        const known = values.flatMap((value, at) => (Number.isFinite(value) || placements.terminated[first + at] === 1 ? [at] : []));
-        const shown = known.map((at) => ({ ...placementOf(placements, first + at), warmth: warm[at]! }));
-        lane.heat.show(width, rules.hold === true, shown, placementOf(placements, row));
-        if (lane.controller !== undefined) {
-          lane.sliders.explain(parts(lane.controller, placements, row));
-        } else {
-          lane.source.textContent = valuesInWords(values);
+        const isKnown = (at: number) => Number.isFinite(values[at]!) || placements.terminated[first + at] === 1;
+        const shown = values.map((_, at) => ({ ...placementOf(placements, first + at), row: first + at, warmth: isKnown(at) ? warm[at]! : undefined }));
+        lane.heat.show(width, this.rules.hold === true, shown, shown[row - first]!);
+        if (lane.controller === undefined) {
+          lane.source.textContent = `Value of the choice: ${short(values[row - first]!)}`;
         }
       }
-      const ghost = chosen?.cells;
-      const piece = chosen && { kind: chosen.kind, cells: lifted(chosen.cells, height) };
-      lane.board.show({ width, height, cells: field.cells, last: field.last, ghost, piece, words: lane.over });
-      lane.facts.show(lane.tally, String(field.top));
-      const { hand } = lane;
-      const holds = chosen !== undefined && chosen.placements.holds?.[chosen.row] === 1;
-      // After the choice: the piece above the field is the one to place.
-      lane.beside.show(choosing(hand, holds));
-      const does = holds ? `, holds ${LETTERS[hand.current]} for ${LETTERS[chosen.kind]}` : "";
-      lane.board.surface.label = `Playfield of ${lane.side}, ${width} by ${height}: ${grouped(lane.tally.lines)} lines, ${grouped(lane.tally.pieces)} pieces, filled up to row ${field.top}${does}`;
+      this.showLane(lane);
     }
-    this.differ.textContent = this.firstDifference > 0 ? `First different choice: piece ${grouped(this.firstDifference)}` : "The same choices so far";
+    const { fork } = this;
+    this.jump.textContent = `First different choice: piece ${grouped((fork?.pieces ?? 0) + 1)}`;
+    this.jump.title = "Go back to it";
+    this.differ.replaceChildren(fork === undefined ? "The same choices so far" : this.jump);
   }
 
-  /** Stores snapshots, because the session may expire during a pause. */
-  private async keep(): Promise<void> {
-    await this.guarded(async () => {
-      this.states = await this.session?.saveState();
-    });
+  /** Shows a player's game, and the placement under the pointer. */
+  private showLane(lane: Lane): void {
+    if (this.session === undefined) {
+      return;
+    }
+    const { width, height } = this.form.chosen;
+    const { field, chosen, hand } = lane;
+    lane.explain(this.rules.preview ?? 0);
+    const row = lane.heat.pointed;
+    const hint = chosen === undefined || row === undefined || row === chosen.row ? undefined : { kind: placed(hand, chosen.placements.holds?.[row] === 1), cells: cellsOf(chosen.placements, row) };
+    const ghost = chosen?.cells;
+    const piece = chosen && { kind: chosen.kind, cells: lifted(chosen.cells, height) };
+    lane.board.show({ width, height, cells: field.cells, last: field.last, ghost, piece, hint, words: lane.over, garbage: hand.garbage });
+    lane.facts.show(lane.tally, String(field.top), incoming(hand));
+    const holds = chosen !== undefined && chosen.placements.holds?.[chosen.row] === 1;
+    // After the choice: the piece above the field is the one to place.
+    lane.beside.show(choosing(hand, holds));
+    const does = holds ? `, holds ${LETTERS[hand.current]} for ${LETTERS[chosen.kind]}` : "";
+    lane.board.surface.label = `Playfield of ${lane.side}, ${width} by ${height}: ${grouped(lane.tally.lines)} lines, ${grouped(lane.tally.pieces)} pieces, filled up to row ${field.top}${does}`;
   }
 
-  /** Continues after a pause, in a new session if the old one has expired. */
-  private async revive(): Promise<void> {
-    const states = this.states!;
+  /** Makes a call on the session. If the session has expired, continues from the last position in a new one. */
+  private async alive<T>(call: (session: Session) => Promise<T>): Promise<T> {
+    const { session } = this;
     try {
-      await this.app.client.getSession(this.session!.name);
+      return await call(session!);
     } catch (problem) {
-      if (!isGone(problem)) {
+      const last = this.past.at(-1);
+      if (!isGone(problem) || last === undefined) {
         throw problem;
       }
-      const { description } = this.session!;
-      const { rules, autoresetMode, observationFields, infoFields } = description.config!;
-      const [observations, infos] = [observationFields?.names, infoFields?.names];
-      this.session = await this.app.session({ numEnvs: 2, rules, autoresetMode, observations, infos });
-      await this.session.restoreState({ snapshots: states });
+      // Both players may notice it.
+      if (this.session === session) {
+        this.revival ??= this.revive(last).finally(() => (this.revival = undefined));
+      }
+      await this.revival;
+      return await call(this.session!);
     }
-    this.states = this.running ? undefined : await this.session!.saveState();
+  }
+
+  /** Continues in a new session from a position. */
+  private async revive({ states }: Moment): Promise<void> {
+    const { rules, autoresetMode, observationFields, infoFields } = this.session!.description.config!;
+    const [observations, infos] = [observationFields?.names, infoFields?.names];
+    const session = await this.app.session({ numEnvs: 2, rules, autoresetMode, observations, infos });
+    await session.restoreState({ snapshots: states });
+    this.session = session;
   }
 
   private async guarded(work: () => Promise<void>): Promise<boolean> {
@@ -534,10 +702,11 @@ export class Race implements View {
   }
 }
 
-/** The two largest values of a formula, in words. */
-function valuesInWords(values: readonly number[]): string {
-  const [best = NaN, second] = [...values].sort((one, other) => other - one);
-  return `Best value: ${short(best)}${second === undefined || second === -Infinity ? "" : `; second best: ${short(second)}`}`;
+/** A button with a sign for a name. */
+function arrow(sign: string, name: string, click: () => void): HTMLButtonElement {
+  const made = button(sign, click);
+  made.ariaLabel = made.title = name;
+  return made;
 }
 
 function sameWidth(a: Weighing, b: Weighing): boolean {

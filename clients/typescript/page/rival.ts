@@ -9,7 +9,7 @@ import { Board, Row } from "./board.js";
 import { Turns, grouped, h } from "./dom.js";
 import { Facts } from "./facts.js";
 import { Field } from "./field.js";
-import { type Hand, handOf, placed } from "./pieces.js";
+import { type Hand, handOf, incoming, placed } from "./pieces.js";
 import { ABOVE, type Chosen, configOf, visibleRows } from "./rules.js";
 import { type Tally, landed, tallyOf } from "./tally.js";
 import { type Cell, DRAWINGS, LETTERS } from "./tetromino.js";
@@ -163,15 +163,16 @@ export class Rival {
   }
 
   private draw(): void {
-    const { field, hand: { current, held }, tally, isOver } = this.now;
+    const { field, hand, tally, isOver } = this.now;
+    const { current, held, garbage } = hand;
     const [{ width }, height] = [field, visibleRows(this.rules)];
-    this.numbers.show(tally);
+    this.numbers.show(tally, undefined, incoming(hand));
     this.held.show([held]);
     const left = (width - 3) >> 1;
     const cells = (DRAWINGS[current] ?? []).map(([row, column]): Cell => [height + row, left + column]);
     const lines = grouped(tally.lines);
     const words = isOver ? `Topped out\n${lines} lines` : undefined;
-    this.board.show({ width, height, cells: field.cells, last: field.last, piece: isOver ? undefined : { kind: current, cells }, words });
+    this.board.show({ width, height, cells: field.cells, last: field.last, piece: isOver ? undefined : { kind: current, cells }, words, garbage });
     const holds = held >= 0 ? `, ${LETTERS[held]} held` : "";
     this.board.surface.label = `Playfield of ${this.title.textContent}, ${width} by ${height}: ${lines} lines, ${grouped(tally.pieces)} pieces, filled up to row ${field.top}${holds}`;
   }

@@ -122,9 +122,10 @@ export function configOf(facts: Facts, chosen: Chosen): { rules: MessageInitShap
   const falling = rules.actionModel === ActionModel.KEYPRESS ? ["falling_cells"] : [];
   const clears = countsClears(rules) ? ["attack", "combo", "back_to_back"] : [];
   const spin = tellsSpins(rules) ? ["spin"] : [];
+  const garbage = hasGarbage(rules) ? ["garbage"] : [];
   return {
     rules: rulesOf(facts, chosen),
-    observations: ["board", "current", ...queue, ...held, ...falling],
+    observations: ["board", "current", ...queue, ...held, ...falling, ...garbage],
     infos: ["lines", "pieces", "episode_return", ...clears, ...spin],
   };
 }
@@ -137,6 +138,11 @@ export function visibleRows({ height = 20, rowsAbove = 0 }: Rules): number {
 /** Whether rules count sent lines, combos and back-to-back clears. */
 export function countsClears({ clearPoints = ClearPoints.LINES, attackTable = AttackTable.NONE }: Rules): boolean {
   return clearPoints !== ClearPoints.LINES || attackTable !== AttackTable.NONE;
+}
+
+/** Whether garbage rises under these rules. */
+function hasGarbage({ garbage }: Rules): boolean {
+  return (garbage?.linesPerPiece ?? 0) > 0;
 }
 
 /** Whether rules distinguish spins. */

@@ -1,7 +1,8 @@
-// The weights of a controller: one slider per feature, and the feature's share of the chosen placement's value.
+// The weights of a controller: one slider per feature, and the feature's part in the lead of the chosen placement.
 
 import { button, h, short } from "./dom.js";
-import type { Part, Weighing } from "./weighing.js";
+import { signed } from "./reasons.js";
+import type { Lead, Weighing } from "./weighing.js";
 
 /** The sliders. Calls `change` whenever a weight has changed. */
 export class Sliders {
@@ -13,18 +14,15 @@ export class Sliders {
     this.element = h("div", { class: "sliders", role: "region", tabIndex: 0, "aria-label": `Weights of ${name}` });
   }
 
-  /** Shows each feature's share of the chosen placement's value. */
-  explain(parts: readonly Part[]): void {
-    const largest = Math.max(...parts.map(({ feature, weight }) => Math.abs(feature * weight)), Number.MIN_VALUE);
-    parts.forEach(({ feature, weight }, at) => {
-      const share = (feature * weight) / largest;
-      const bar = this.bars[at];
-      const value = this.values[at];
-      if (bar !== undefined && value !== undefined) {
-        bar.style.setProperty("--share", String(Math.abs(share)));
-        bar.className = share < 0 ? "share against" : "share";
-        value.textContent = short(feature);
-      }
+  /** Shows the lead of the chosen placement over another one by each feature; nothing without another one. */
+  explain(leads: readonly Lead[]): void {
+    const largest = Math.max(...leads.map(({ adds }) => Math.abs(adds)), Number.MIN_VALUE);
+    this.bars.forEach((bar, at) => {
+      const { here = 0, there = 0, adds = 0 } = leads[at] ?? {};
+      bar.style.setProperty("--share", String(Math.abs(adds) / largest));
+      bar.className = adds < 0 ? "share against" : "share";
+      this.values[at]!.textContent = leads.length === 0 ? "" : signed(here - there);
+      bar.parentElement!.title = leads.length === 0 ? "" : `${short(here)} here, ${short(there)} there: lead ${signed(adds)}`;
     });
   }
 
@@ -64,7 +62,7 @@ export class Sliders {
       this.show(controller);
       this.change(controller);
     }, "quiet");
-    const head = h("div", { class: "slider head", "aria-hidden": "true" }, h("span", { class: "name" }, "feature and weight"), h("span", { class: "here" }, "here, effect"));
+    const head = h("div", { class: "slider head", "aria-hidden": "true" }, h("span", { class: "name" }, "feature and weight"), h("span", { class: "here" }, "more here, lead"));
     this.element.replaceChildren(head, ...rows, reset);
   }
 }

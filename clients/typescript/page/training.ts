@@ -2,14 +2,14 @@
 // while the tab is open.
 
 import type { App, View } from "./app.js";
-import { type Series, LineChart } from "./charts.js";
+import { type Point, type Series, LineChart, Spark } from "./charts.js";
 import { grouped, h, scroll, short } from "./dom.js";
 import { keep, kept } from "./kept.js";
 
 /** Milliseconds between two updates. */
 const PATIENCE = 2000;
 
-/** Answer of `/training`: the chart in the run's folder. */
+/** Answer of `/training`: the chart in the run's folder, and the weights of a search. */
 interface Curve {
   readonly title: string;
   readonly x_label: string;
@@ -19,6 +19,8 @@ interface Curve {
   readonly generations: number;
   /** The most important first. Points are `[x, y]`, or `[x, y, low, high]`; what is not a number is null. */
   readonly lines: readonly { readonly name: string; readonly points: readonly (readonly (number | null)[])[] }[];
+  /** Mean and deviation of each weight in each generation; absent if learning has no weights per feature. */
+  readonly weights?: { readonly features: readonly string[]; readonly means: readonly (readonly number[])[]; readonly deviations: readonly (readonly number[])[] };
 }
 
 /** Maximum number of curves that the tab keeps. */
@@ -28,24 +30,31 @@ const KEPT = "tetrion-curves";
 /** The view. */
 export class Training implements View {
   readonly root = h("div", { class: "view training" });
-  private readonly chart = new LineChart("Learning curve");
+  private readonly chart = new LineChart("Learning curve", { file: "tetrion-training" });
   private readonly legend = h("p", { class: "legend-line" });
   private readonly title = h("h1", {}, "Training");
   private readonly remark = h("p", { class: "lead", "aria-live": "polite" });
   private readonly progress = h("progress", { "aria-label": "Generations done" });
   private readonly table = scroll("Numbers per generation");
+  private readonly weightRows = h("div", { class: "sparks" });
+  private readonly weighed = h("section", { class: "card", hidden: true },
+    h("h2", {}, "Weights over generations"),
+    h("p", { class: "source" }, "Mean of each weight and its deviation, as a share of the largest weight of the generation: only the ratios of weights decide. The grey line is 0."),
+    this.weightRows);
+  private sparks = new Map<string, { readonly spark: Spark; readonly now: HTMLElement }>();
   private readonly found = h("div", { hidden: true });
   private readonly empty = h("section", { class: "card", hidden: true },
     h("h2", {}, "Start one"),
     h("pre", { tabIndex: 0 }, h("code", {}, "tetrion train")),
-    h("p", {}, "It prints the address of a page with its curve under Training, even if its games run on other servers. Sessions of other learners are under ", h("a", { href: "#sessions" }, "Sessions"), "."));
+    h("p", {}, "It prints the address of a page with its curve under Training, even if its games run on other servers. Sessions of other learners are under ", h("a", { href: "#sessions" }, "Sessions"), ". ", h("code", {}, "docs/training.md"), " explains training."));
   /** Curves so far, the newest last. */
   private curves: Curve[] = keptCurves();
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly app: App) {
     this.found.append(
-      h("section", { class: "card" }, this.progress, this.chart.surface.canvas, this.legend),
+      h("section", { class: "card" }, this.progress, this.chart.tools, this.chart.surface.canvas, this.legend),
+      this.weighed,
       h("section", { class: "card" }, h("h2", {}, "Numbers"), this.table));
     this.root.append(this.title, this.remark, this.empty, this.found);
   }
@@ -125,14 +134,40 @@ export class Training implements View {
     this.legend.replaceChildren(
       ...series.flatMap(({ name }, at) => [h("span", { class: `swatch series-${at + 1}` }), name]),
       ...faded.flatMap(({ name }) => [h("span", { class: "swatch series-6" }), `earlier: ${name}`]));
+    this.showWeights(curve);
     const latest = [...(series[0]?.points ?? [])].reverse().slice(0, 50);
-    const rows = latest.map(({ x, low, high }) => {
-      const values = series.map(({ points }) => points.find((point) => point.x === x)?.y ?? NaN);
-      const interval = Number.isFinite(low) ? `${short(low!)} to ${short(high!)}` : "–";
-      return h("tr", {}, h("th", { scope: "row" }, grouped(x)), ...values.map((y) => h("td", {}, short(y))), h("td", {}, interval));
-    });
-    const head = [curve.x_label, ...series.map(({ name }) => name), "interval"];
+    const interval = ({ low = NaN, high = NaN }: Point) => (Number.isFinite(low) && Number.isFinite(high) ? ` (${short(low)} to ${short(high)})` : "");
+    const rows = latest.map(({ x }) => h("tr", {}, h("th", { scope: "row" }, grouped(x)), ...series.map(({ points }) => {
+      const point = points.find((point) => point.x === x);
+      return h("td", {}, point === undefined ? "–" : `${short(point.y)}${interval(point)}`);
+    })));
+    const head = [curve.x_label, ...series.map(({ name }) => name)];
     this.table.replaceChildren(h("table", {}, h("thead", {}, h("tr", {}, ...head.map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, ...rows)));
+  }
+
+  /** Shows the weights of a search. */
+  private showWeights({ weights }: Curve): void {
+    this.weighed.hidden = weights === undefined || weights.means.length === 0;
+    if (weights === undefined) {
+      return;
+    }
+    const { features, means, deviations } = weights;
+    if (String([...this.sparks.keys()]) !== String(features)) {
+      this.sparks.forEach(({ spark }) => spark.surface.drop());
+      this.sparks = new Map(features.map((name) => [name, { spark: new Spark(`Weight of ${name}`), now: h("output", { class: "number" }) }]));
+      this.weightRows.replaceChildren(...[...this.sparks].map(([name, { spark, now }]) => h("div", { class: "spark-row" }, h("span", { class: "name" }, name.replaceAll("_", " ")), spark.surface.canvas, now)));
+    }
+    const sizes = means.map((mean) => Math.max(...mean.map(Math.abs), Number.MIN_VALUE));
+    features.forEach((name, at) => {
+      const { spark, now } = this.sparks.get(name)!;
+      const points = means.map((mean, x): Point => {
+        const [y, spread] = [mean[at]! / sizes[x]!, deviations[x]![at]! / sizes[x]!];
+        return { x, y, low: Math.max(-1.5, y - spread), high: Math.min(1.5, y + spread) };
+      });
+      spark.show(points, [-1.5, 1.5]);
+      now.textContent = short(means.at(-1)?.[at] ?? NaN);
+      spark.surface.label = `Weight of ${name}: ${now.textContent} in the last generation`;
+    });
   }
 }
 

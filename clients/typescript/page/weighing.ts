@@ -70,21 +70,38 @@ export function judgementOf({ rowOffsets, policyValues, policyChoices }: Placeme
   return { first, values: [...policyValues!.subarray(first, end)], best: policyChoices![0]! };
 }
 
-/** A feature's share of a placement's value. */
-export interface Part {
-  readonly name: string;
-  readonly feature: number;
-  readonly weight: number;
+/** The second best row: the best one with a smaller value than the choice; undefined if there is none. */
+export function runnerUp({ first, values, best }: Judgement): number | undefined {
+  const others = values.flatMap((value, at) => (value < values[best - first]! && Number.isFinite(value) ? [at] : []));
+  return others.length === 0 ? undefined : first + others.reduce((one, other) => (values[other]! > values[one]! ? other : one));
 }
 
-/** The shares of all features in a placement's value. */
-export function parts(controller: Weighing, placements: Placements, row: number): Part[] {
-  const width = placements.featureNames.length;
-  return controller.columns.map((name, column) => ({
-    name,
-    feature: placements.features![row * width + placements.featureNames.indexOf(name)]!,
-    weight: controller.weights[column]!,
-  }));
+/** Other placements with the value of the choice, in words; empty for none. */
+export function tiesInWords({ first, values, best }: Judgement): string {
+  const ties = values.filter((value) => value === values[best - first]).length - 1;
+  return ties > 0 ? `; ${ties} ${ties === 1 ? "other is" : "others are"} as good` : "";
+}
+
+/** Lead of a placement over another by a feature, or by a term of a formula. */
+export interface Lead {
+  readonly name: string;
+  /** Number at the placement, and at the other one. */
+  readonly here: number;
+  readonly there: number;
+  /** 1 for a term of a formula. */
+  readonly weight: number;
+  /** Weight times difference. */
+  readonly adds: number;
+}
+
+/** The lead of a placement over another by each feature of a controller. */
+export function leads(controller: Weighing, { featureNames, features }: Placements, row: number, other: number): Lead[] {
+  const width = featureNames.length;
+  return controller.columns.map((name, column) => {
+    const at = featureNames.indexOf(name);
+    const [here, there, weight] = [features![row * width + at]!, features![other * width + at]!, controller.weights[column]!];
+    return { name: name.replaceAll("_", " "), here, there, weight, adds: weight * (here - there) };
+  });
 }
 
 /**

@@ -16,11 +16,12 @@ import { type Chosen, STEPS_PER_SECOND, TIMING, choicesOf, chosenOf, configOf, m
 import { RULES_FIELDS, messageOf } from "../page/rules_fields.js";
 import { isPlacement } from "../page/rules_form.js";
 import { Run, WINDOW } from "../page/runs.js";
-import { brief, heightOf, ticks } from "../page/scale.js";
+import { axisOf, brief } from "../page/scale.js";
 import { snippets } from "../page/snippets.js";
 import { NOTHING, deedInWords, nameOf } from "../page/tally.js";
+import { termsOf } from "../page/terms.js";
 import { type Cell, DRAWINGS, LETTERS, turned } from "../page/tetromino.js";
-import { type Weighing, cellsOf, judgementOf, policyOfWeights } from "../page/weighing.js";
+import { type Weighing, cellsOf, judgementOf, leads, policyOfWeights, runnerUp, tiesInWords } from "../page/weighing.js";
 import { AttackTable, AutoresetMode, ClearPoints, HalfTurns, Randomizer, RandomizerSchema, type Rules, RulesPresetSchema, RulesSchema, ScoringSchema, SpinRule } from "../src/protocol.js";
 import { Running } from "./support.js";
 
@@ -350,10 +351,10 @@ test("a landing in words", () => {
 });
 
 test("what is shown once a piece is held", () => {
-  const hand: Hand = { current: 2, next: [0, 1, 3], held: -1 };
+  const hand: Hand = { current: 2, next: [0, 1, 3], held: -1, garbage: [2] };
   assert.deepEqual(choosing(hand, false), hand);
-  assert.deepEqual(choosing(hand, true), { current: 0, next: [1, 3], held: 2 });
-  assert.deepEqual(choosing({ ...hand, held: 6 }, true), { current: 6, next: [0, 1, 3], held: 2 });
+  assert.deepEqual(choosing(hand, true), { current: 0, next: [1, 3], held: 2, garbage: [2] });
+  assert.deepEqual(choosing({ ...hand, held: 6 }, true), { current: 6, next: [0, 1, 3], held: 2, garbage: [2] });
 });
 
 /** A key without others, pressed once. */
@@ -423,7 +424,12 @@ test("keys that are held down repeat after a delay", () => {
   repeats.press("down", 9180);
   assert.deepEqual([due(9209), due(9210), due(9230)], [[], ["down 1"], ["right 1"]]);
   repeats.release("right");
-  assert.deepEqual([due(9240), repeats.isHeld], [["down 1"], true]);
+  assert.deepEqual([due(9240), due(9250), due(9289), due(9290)], [["left 1", "down 1"], [], ["down 1"], ["left 1"]], "left is held still, and goes on at once");
+  repeats.press("right", 9300);
+  repeats.release("left");
+  assert.deepEqual([due(9469), due(9470)], [["down 1"], ["right 1"]]);
+  repeats.release("right");
+  assert.deepEqual([due(9500), repeats.isHeld], [["down 1"], true]);
   repeats.release("down");
   assert.deepEqual([due(9999), repeats.isHeld], [[], false]);
   for (const act of ["turn", "drop", "hold", "hint", "undo", "new", "bottom"] as const) {
@@ -505,14 +511,81 @@ test("numbers and seeds as people type them", () => {
 });
 
 test("axes have round numbers, also where there is nothing yet", () => {
-  assert.deepEqual(heightOf([]), [0, 1]);
-  assert.deepEqual(heightOf([0, 0, 0]), [0, 1], "learners that have cleared no line");
-  assert.deepEqual(heightOf([-20, -10]), [-21, 0]);
-  assert.deepEqual(heightOf([5, 100]), [0, 105]);
-  const labels = (numbers: readonly number[], wanted = 5) => ticks(...heightOf(numbers), wanted).map(brief);
+  const bounds = (numbers: readonly number[], mayBreak = false) => {
+    const { low, high, isLog } = axisOf(numbers, { mayBreak });
+    assert.equal(isLog, false);
+    return [low, high];
+  };
+  assert.deepEqual(bounds([]), [0, 1.05]);
+  assert.deepEqual(bounds([0, 0, 0]), [0, 1], "learners that have cleared no line");
+  assert.deepEqual(bounds([-20, -10]), [-21, 0]);
+  assert.deepEqual(bounds([5, 100]), [0, 105]);
+  assert.deepEqual(bounds([5, 100], true), [0, 105], "as much of the axis is data");
+  assert.deepEqual(bounds([900, 1000], true), [895, 1005]);
+  assert.deepEqual(bounds([NaN, 7, Infinity, 7], true), [6.65, 7.35]);
+  const labels = (numbers: readonly number[], wanted = 5) => axisOf(numbers, { wanted }).ticks.map(brief);
   assert.deepEqual(labels([0, 0]), ["0", "0.2", "0.4", "0.6", "0.8", "1"]);
   assert.deepEqual(labels([12_000]), ["0", "5,000", "10k"]);
   assert.deepEqual(labels([0.156]), ["0", "0.05", "0.1", "0.15"]);
+  // Values that span two powers of ten are spread by their logarithm, and 0 lies at the lower end.
+  const grown = axisOf([0, 2, 20, 400]);
+  assert.deepEqual([grown.isLog, grown.ticks, grown.place(0)], [true, [2, 5, 10, 20, 50, 100, 200], 0]);
+  assert.ok(Math.abs(grown.place(Math.sqrt(grown.low * grown.high)) - 0.5) < 1e-9);
+  assert.deepEqual([axisOf([2, 400], { log: false }).isLog, axisOf([2, 4], { log: true }).isLog, axisOf([-2, 400]).isLog], [false, true, false]);
+  assert.deepEqual(axisOf([1, 1e6]).ticks, [1, 10, 100, 1000, 1e4, 1e5, 1e6]);
+});
+
+test("a formula is split into the terms of its sum", () => {
+  for (const [formula, ...names] of [
+    ["-holes", "-holes"],
+    ["-4*holes - max(0, max_height - 6)^2 - bumpiness", "-4*holes", "-max(0, max_height - 6)^2", "-bumpiness"],
+    ["holes + -2*bumpiness*-1 - 1e-3*lines_cleared", "holes", "-2*bumpiness*- 1", "-1e-3*lines_cleared"],
+    ["(holes + 2) * 3", "(holes + 2)*3"],
+    ["column_height[3] - sum(column_height) # the end - here", "column_height[3]", "-sum(column_height)"],
+    ["holes + (if next == I then 2*deep_wells else 0) - 1", "holes", "(if next == I then 2*deep_wells else 0)", "-1"],
+    ["holes - if lines > 3 then holes + 1 else 2 - holes", "holes", "-if lines > 3 then holes + 1 else 2 - holes"],
+  ] as const) {
+    const terms = termsOf(formula!);
+    assert.deepEqual(terms.map(({ name }) => name), names, formula);
+    assert.deepEqual(terms.map(({ formula }) => formula), names, "nothing else is named");
+  }
+  const [first, second, ...more] = termsOf("let roof = max(0, max_height - 12); # rows\nlet danger = roof > 0;\n-holes - roof^2");
+  assert.deepEqual([first!.name, second!.name, more.length], ["-holes", "-roof^2", 0]);
+  assert.match(second!.formula, /^let roof = .*; let danger = .*; -roof\^2$/);
+});
+
+test("the terms of a formula add up to its value, for each placement", async () => {
+  const rules = await rulesOf("simplified", { height: 12, preview: 1 });
+  const drawing = { rows: ["#.........", "##.#......", "##.##..###", "####.#####"], piece: "T", queue: "I" };
+  const values = async (formula: string) => judgementOf(await running.client.enumeratePlacements({ rules, drawings: [drawing] }, { policy: { formula } })).values;
+  for (const formula of [
+    "-4.5*holes - 3.2*cumulative_wells + 3.4*eroded_piece_cells - max(0, max_height - 3)^2",
+    "let roof = max(0, max_height - 2); let danger = roof > 0 and holes > 2;\n-4.5*holes - roof^2 + (if danger then 8*lines_cleared else 3.4*eroded_piece_cells) + (if next == I then 2*deep_wells else 0)",
+    "holes - -2*bumpiness*-1 - exp(-holes/3)",
+  ]) {
+    const terms = await Promise.all(termsOf(formula).map(({ formula }) => values(formula)));
+    assert.ok(terms.length >= 3, formula);
+    for (const [at, value] of (await values(formula)).entries()) {
+      const sum = terms.reduce((sum, values) => sum + values[at]!, 0);
+      assert.ok(Math.abs(sum - value) < 1e-9 || value === -Infinity, `${formula}: ${sum}, not ${value}`);
+    }
+  }
+});
+
+test("a lead is explained by what differs from the second best", async () => {
+  const rules = await rulesOf("simplified", { height: 12 });
+  const weighing = await app.weighing("dellacherie", 10);
+  const placements = await running.client.enumeratePlacements({ rules, drawings: [{ rows: ["##.#......", "##.##..###", "####.#####"], piece: "T" }] }, { policy: "dellacherie", features: weighing.columns, includeCells: true });
+  const judgement = judgementOf(placements);
+  const other = runnerUp(judgement)!;
+  const values = judgement.values.filter(Number.isFinite).sort((one, other) => other - one);
+  assert.equal(judgement.values[other - judgement.first], values[1]);
+  const all = leads(weighing, placements, judgement.best, other);
+  assert.ok(Math.abs(all.reduce((sum, { adds }) => sum + adds, 0) - (values[0]! - values[1]!)) < 1e-9);
+  assert.deepEqual(all.map(({ name }) => name), weighing.columns.map((name) => name.replaceAll("_", " ")));
+  assert.equal(runnerUp({ first: 4, values: [-Infinity, 1, -Infinity], best: 5 }), undefined);
+  assert.equal(runnerUp({ first: 4, values: [1, 0, 1, 0.5], best: 4 }), 7, "equal ones explain nothing");
+  assert.deepEqual([[1, 0], [1, 1], [0, 1, 1, 1]].map((values) => tiesInWords({ first: 4, values, best: 5 - Number(values[0] === 1) })), ["", "; 1 other is as good", "; 2 others are as good"]);
 });
 
 test("the curve of a session counts each episode once", () => {

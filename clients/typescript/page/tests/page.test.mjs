@@ -1,10 +1,11 @@
 // Every use of the page, in a browser, against the real server. Screens are asserted on by what they say and by the colours of
-// their cells; with SHOTS=FOLDER each test leaves a picture of what it saw, to be looked at.
+// their cells; with SHOTS=FOLDER each test leaves a picture of what it saw, to be looked at. UPDATE_PICTURES=1 makes the pictures of
+// the documents anew.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -161,7 +162,7 @@ for (const look of LOOKS) {
       await until(async () => (await count(pieces)) === 2 || count(pieces), "another one");
       await page.keyboard.press("h");
       await page.locator(".why table").waitFor();
-      assert.match(await page.locator(".why").textContent(), /landing height.*holes.*in all/s);
+      assert.match(await page.locator(".why").textContent(), /dellacherie would .*Second best.*in all\+/s);
       await page.keyboard.press("u");
       await page.keyboard.press("u");
       await until(async () => (await count(pieces)) === 0 || count(pieces), "undo goes back to the beginning");
@@ -281,6 +282,10 @@ for (const look of LOOKS) {
     await on("/#server", look, async (page) => {
       await page.getByText("tetrion-rules-1").waitFor();
       assert.equal(await page.locator("tbody th", { hasText: "simplified" }).count(), 1);
+      // The documents that it names exist.
+      for (const name of await page.getByRole("region", { name: "Documents" }).locator("code").allTextContents()) {
+        await readFile(new URL(`../../../../${name}`, import.meta.url));
+      }
       await page.getByRole("tab", { name: "Any language" }).click();
       await page.getByText(`${server.address}/tetrion.v1.EnvironmentService/GetServerInfo`).waitFor();
     });
@@ -399,7 +404,11 @@ test("a formula races as the server plays it, and is rewritten during the game",
     await page.getByRole("button", { name: "New game" }).click();
     const text = page.getByLabel("Formula of A");
     assert.equal(await text.inputValue(), formula);
-    await until(async () => /^Best value: -?[\d.]+; second best: -?[\d.]+$/.test(await page.locator(".lane-a .source").textContent()) || page.locator(".lane-a .source").textContent(), "the values");
+    await until(async () => /^Value of the choice: -?[\d.]+$/.test(await page.locator(".lane-a .controls > .source").textContent()) || page.locator(".lane-a .controls > .source").textContent(), "the values");
+    // Its terms say why: those that differ from the second best, or that they are equal.
+    const terms = page.getByRole("region", { name: "Terms of A" });
+    await until(async () => /in all\+?[\d.]+/.test(await terms.textContent()) || terms.textContent(), "the lead");
+    assert.match(await page.locator(".lane-a .why").textContent(), /-holes\^2/);
     const heat = page.locator(".lane-a canvas.heat");
     const before = await heat.getAttribute("aria-label");
     // A mistake changes nothing but what is said below the formula; the player goes on by the last one.
@@ -832,6 +841,18 @@ for (const look of [LOOKS[0], LOOKS[3]]) {
         const first = await done();
         await until(async () => (await done()) > first || page.locator(".lead").textContent(), "it grows", 60_000);
         assert.equal(await page.locator("tbody tr").count(), Math.min(50, await done()));
+        const [head, ...points] = (await saved(page, "Save CSV")).trim().split("\n").map((line) => line.split(/,(?=[^ ])/));
+        assert.deepEqual(head, ["line", "generation", "lines per game", "low", "high"]);
+        assert.ok(points.length > 6, `${points}`);
+        assert.match(await page.locator("tbody tr").first().textContent(), /\([\d.,]+ to [\d.,]+\)/);
+        // Under the pointer: the values.
+        const chart = page.locator("canvas.chart");
+        const drawing = () => chart.evaluate((canvas) => canvas.toDataURL());
+        await page.getByLabel("Logarithmic").setChecked(!(await page.getByLabel("Logarithmic").isChecked()));
+        const { width } = await chart.boundingBox();
+        const plain = await drawing();
+        await chart.hover({ position: { x: width / 2, y: 60 } });
+        await until(async () => (await drawing()) !== plain || "nothing", "values under the pointer");
         training.kill("SIGKILL");
         await page.getByText(/The training has ended, or its server does not answer\. \d+ of 500 generations: .* The curve stays while this tab is open\./).waitFor();
         assert.equal(await page.locator("canvas.chart").isVisible(), true);
@@ -1131,6 +1152,286 @@ test("a race that is paused goes on by single pieces with the right arrow", asyn
   });
 });
 
+test("the reasons for a choice are its lead over the second best, or over the placement under the pointer", async () => {
+  await on("/#race?a=tetrion-10x10-expectation&b=dellacherie", DESKTOP, async (page) => {
+    await page.getByRole("button", { name: "Pause" }).click();
+    const [lead, heat] = [page.locator(".lane-b .lead-of-choice"), page.locator(".lane-b canvas.heat")];
+    await until(async () => /^Ahead of the second best by [\d.]+(; \d+ others? (is|are) as good)?$/.test(await lead.textContent()) || lead.textContent(), "the lead");
+    const expecting = page.locator(".lane-a .lead-of-choice");
+    await until(async () => /by [\d.]+: [+-]?[\d.]+ by the features, [+-]?[\d.]+ by the pieces to come(;.*)?$/.test(await expecting.textContent()) || expecting.textContent(), "the lead of one that weighs the next piece");
+    // The differences times the weights add up to the lead.
+    const titles = await page.locator(".lane-b .here[title]").evaluateAll((rows) => rows.map(({ title }) => title));
+    assert.equal(titles.length, 6);
+    const leads = titles.map((title) => Number(/lead ([+-]?[\d.,]+)$/.exec(title)[1].replaceAll(",", "")));
+    const second = Number(/by ([\d.]+)/.exec(await lead.textContent())[1]);
+    assert.ok(Math.abs(leads.reduce((sum, value) => sum + value, 0) - second) <= 0.01 * Math.max(1, ...leads.map(Math.abs)), `${titles}: ${second}`);
+    // Every cell of the first row is a placement somewhere; the piece is shown there.
+    const { width } = await heat.boundingBox();
+    const drawing = () => page.locator(".lane-b canvas.board").evaluate((canvas) => canvas.toDataURL());
+    const before = await drawing();
+    const seen = new Set();
+    for (let column = 0; column < 8; column++) {
+      await heat.hover({ position: { x: (column + 0.5) * width / 10, y: 5 } });
+      await page.waitForTimeout(50);
+      seen.add(await drawing());
+      assert.match(await lead.textContent(), /^Ahead of the (placement under the pointer|second best) by [\d.,]+/);
+    }
+    assert.ok(seen.size >= 7, `${seen.size} drawings`);
+    await page.mouse.move(0, 0);
+    await until(async () => (await drawing()) === before || "another one", "the drawing of before");
+    assert.match(await lead.textContent(), /^Ahead of the second best/);
+  });
+});
+
+test("a race goes back piece by piece, and to the first different choice", async () => {
+  await on("/#race?speed=60", DESKTOP, async (page) => {
+    const both = async () => [await standing(page, ".lane-a"), await standing(page, ".lane-b")];
+    await until(async () => (await both())[0][1] > 20 || both(), "a race");
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.waitForTimeout(500);
+    await page.locator("main").focus();
+    const cells = () => page.locator(".lane-a canvas.board").evaluate((canvas) => canvas.toDataURL());
+    const drawings = [await cells()];
+    const [[, now]] = await both();
+    for (let back = 1; back <= 5; back++) {
+      await page.keyboard.press("ArrowLeft");
+      await until(async () => (await both()).every(([, pieces]) => pieces === now - back) || both(), `${back} pieces back`);
+      await page.waitForTimeout(100);
+      drawings.push(await cells());
+    }
+    assert.equal(new Set(drawings).size, 6);
+    for (let back = 4; back >= 0; back--) {
+      await page.keyboard.press("ArrowRight");
+      await until(async () => (await both())[0][1] === now - back || both(), "forward again");
+      await until(async () => (await cells()) === drawings[back] || "another one", "the same game");
+    }
+    const jump = page.getByRole("button", { name: /^First different choice: piece \d+$/ });
+    const piece = Number(/\d+$/.exec(await jump.textContent())[0]);
+    await jump.click();
+    await until(async () => (await both()).every(([, pieces]) => pieces === piece - 1) || both(), "before the choice");
+    const [[lines], [others]] = await both();
+    assert.equal(lines, others, "the same game up to there");
+    const choices = await page.locator("canvas.heat").evaluateAll((all) => all.map((canvas) => canvas.ariaLabel.replace(/^.*the best is /, "")));
+    assert.notEqual(choices[0], choices[1]);
+    await page.keyboard.press("ArrowRight");
+    await until(async () => (await both())[0][1] === piece || both(), "it goes on from there");
+  });
+});
+
+/** Counts the steps that a page takes. */
+function steps(page) {
+  const all = { count: 0 };
+  page.on("request", (request) => (all.count += request.url().endsWith("/Step") ? 1 : 0));
+  return all;
+}
+
+test("time begins with the first move, and stops in a pause", async () => {
+  await on("/#play?seed=7", DESKTOP, async (page) => {
+    const taken = steps(page);
+    const pause = page.getByRole("button", { name: "Pause" });
+    const stands = async (what) => {
+      await page.waitForTimeout(300); // steps on their way
+      const before = taken.count;
+      await page.waitForTimeout(500);
+      assert.equal(taken.count, before, what);
+    };
+    const goesOn = async (what) => {
+      const before = taken.count;
+      await until(async () => taken.count > before + 3 || taken.count, what);
+    };
+    await until(async () => (await LEFTMOST(page, ORANGE)) === 3 || LEFTMOST(page, ORANGE), "the L has appeared");
+    await stands("before the first move");
+    assert.equal(taken.count, 0);
+    await page.locator("main").focus();
+    await page.keyboard.press("ArrowLeft");
+    await goesOn("after it");
+    for (const [name, halt] of [
+      ["p", () => page.keyboard.press("p")],
+      ["escape", () => page.keyboard.press("Escape")],
+      ["the button", () => pause.click()],
+      ["another window", () => page.evaluate(() => dispatchEvent(new Event("blur")))],
+      ["a field", () => page.getByLabel("Shift delay, ms").focus()],
+    ]) {
+      await halt();
+      await page.getByRole("button", { name: "Go on" }).waitFor();
+      await stands(name);
+      await page.locator("main").focus();
+      await page.keyboard.press("ArrowRight");
+      await pause.waitFor();
+      if (name === "p") {
+        // The L stands where it was before the pause: the key that ends one does nothing else.
+        assert.equal(await LEFTMOST(page, ORANGE), 2);
+      }
+      await goesOn(name);
+    }
+    // Another view is a pause too.
+    await page.getByRole("link", { name: "Server" }).click();
+    await stands("another view");
+    await page.getByRole("link", { name: "Play" }).click();
+    await page.getByRole("button", { name: "Go on" }).click();
+    await goesOn("back");
+    // After an undo the piece waits for its player again.
+    await page.keyboard.press(" ");
+    await page.getByRole("button", { name: "Undo", disabled: false }).click();
+    await until(async () => (await count(page.locator(".left .fact output").nth(1))) === 0 || "still there", "taken back");
+    await stands("after undo");
+  });
+});
+
+test("the key for a new game asks first", async () => {
+  for (const path of ["/#play?seed=7", "/#play?rules=simplified&seed=7"]) {
+    await on(path, DESKTOP, async (page) => {
+      const [pieces, seed] = [page.locator(".left .fact output").nth(1), () => page.getByLabel("Seed").inputValue()];
+      const says = () => page.locator("p[aria-live]").textContent();
+      await until(async () => (await page.locator(".playfield canvas.board").getAttribute("aria-label")).includes("0 pieces"), "a game");
+      await page.locator("main").focus();
+      await page.keyboard.press(" ");
+      await until(async () => (await count(pieces)) === 1 || count(pieces), "a piece");
+      await page.keyboard.press("n");
+      await until(async () => (await says()).startsWith("New game?") || says(), "it asks");
+      await page.keyboard.press("ArrowLeft");
+      await page.keyboard.press(" ");
+      await until(async () => (await count(pieces)) >= 2 || count(pieces), "the game goes on");
+      assert.equal(await seed(), "7");
+      await page.keyboard.press("n");
+      await page.keyboard.press("n");
+      await until(async () => (await seed()) !== "7" || seed(), "another game");
+      await until(async () => (await count(pieces)) === 0 || count(pieces), "from its beginning");
+      // Nothing is lost before the first piece.
+      const dealt = await seed();
+      await page.keyboard.press("n");
+      await until(async () => (await seed()) !== dealt || seed(), "a game without pieces");
+    });
+  }
+});
+
+test("a held direction goes on after a tap of the other one", async () => {
+  await on("/#play?seed=7", DESKTOP, async (page) => {
+    await page.getByLabel("Pieces fall by themselves").uncheck();
+    await page.getByLabel("Repeat, ms").fill("100");
+    await page.getByLabel("Repeat, ms").press("Enter");
+    await until(async () => (await LEFTMOST(page, ORANGE)) === 3 || LEFTMOST(page, ORANGE), "the L has appeared");
+    await page.locator("main").focus();
+    await page.keyboard.down("ArrowRight");
+    await until(async () => (await LEFTMOST(page, ORANGE)) >= 5 || LEFTMOST(page, ORANGE), "it goes to the right");
+    await page.keyboard.press("ArrowLeft");
+    await until(async () => (await LEFTMOST(page, ORANGE)) === 7 || LEFTMOST(page, ORANGE), "and on, to the wall");
+    await page.keyboard.up("ArrowRight");
+  });
+});
+
+test("garbage that waits is seen", async () => {
+  await on("/#play?rules=guideline&control=keys&garbage.lines_per_piece=2&garbage.delay_pieces=3&seed=7", DESKTOP, async (page) => {
+    await page.getByLabel("Pieces fall by themselves").uncheck();
+    const incoming = page.locator(".left .fact", { hasText: "incoming" }).locator("output");
+    const board = page.locator(".playfield canvas.board");
+    await page.locator("main").focus();
+    for (let piece = 0; piece < 4 && (await count(incoming)) === 0; piece++) {
+      const pieces = await count(page.locator(".left .fact output").nth(1));
+      await page.keyboard.press(" ");
+      await until(async () => (await count(page.locator(".left .fact output").nth(1))) > pieces || pieces, "a piece");
+    }
+    const rows = await count(incoming);
+    assert.ok(rows > 0);
+    assert.match(await board.getAttribute("aria-label"), new RegExp(`, ${rows} rows of garbage to come$`));
+    // A bar on the left edge, as high as the rows that wait.
+    const high = () => board.evaluate((canvas) => {
+      const size = Math.floor(Math.min(canvas.width / 10, canvas.height / 24));
+      const { data } = canvas.getContext("2d").getImageData(Math.round((canvas.width - size * 10) / 2) + 1, 0, 1, canvas.height);
+      return Array.from({ length: data.length / 4 }, (_, at) => data.slice(4 * at, 4 * at + 3)).filter(([red, green, blue]) => (red === 255 && green === 77 && blue === 79) || (red === 240 && green === 165 && blue === 0)).length / size;
+    });
+    await until(async () => Math.abs((await high()) - rows) < 0.5 || `${await high()}, not ${rows}`, "the bar");
+  });
+});
+
+test("a phone plays by gestures, and turns both ways", async () => {
+  await on("/#play?rules=guideline&control=placements&seed=7", LOOKS[2], async (page) => {
+    const says = () => page.locator("p[aria-live]").textContent();
+    const board = page.locator(".playfield canvas.board");
+    await until(async () => (await board.getAttribute("aria-label")).includes("0 pieces"), "a game");
+    const { x, y, width, height } = await board.boundingBox();
+    const touch = await page.context().newCDPSession(page);
+    const swipe = async (from, to, milliseconds) => {
+      const at = (share) => [{ x: from[0] + share * (to[0] - from[0]), y: from[1] + share * (to[1] - from[1]) }];
+      await touch.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: at(0) });
+      for (let step = 1; step <= 10; step++) {
+        await page.waitForTimeout(milliseconds / 10);
+        await touch.send("Input.dispatchTouchEvent", { type: "touchMove", touchPoints: at(step / 10) });
+      }
+      await touch.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
+    };
+    const middle = [x + width / 2, y + height / 2];
+    // Seed 7 deals an L first. It goes with the finger.
+    await swipe(middle, [middle[0] - 3.2 * width / 10, middle[1]], 400);
+    await until(async () => /^L, columns [12] to [34]/.test(await says()) || says(), "to the left");
+    const before = await says();
+    await page.touchscreen.tap(x + 0.8 * width, middle[1]);
+    await until(async () => (await says()) !== before || says(), "turned");
+    const turned = await says();
+    await page.touchscreen.tap(x + 0.2 * width, middle[1]);
+    await until(async () => (await says()) === before || says(), "and turned back");
+    await page.getByRole("button", { name: "Turn right" }).tap();
+    await until(async () => (await says()) === turned || says(), "by the button too");
+    await page.getByRole("button", { name: "Turn left" }).tap();
+    await until(async () => (await says()) === before || says(), "both ways");
+    await swipe([middle[0], middle[1] + 100], [middle[0], middle[1] - 100], 60);
+    await until(async () => (await says()).startsWith("Holds L for ") || says(), "held");
+    await swipe(middle, [middle[0], middle[1] + 150], 60);
+    await until(async () => (await count(page.locator(".left .fact output").nth(1))) === 1 || says(), "dropped");
+  });
+});
+
+/** The text of a file that the page saves. */
+async function saved(page, name) {
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name }).click()]);
+  return await readFile(await download.path(), "utf8");
+}
+
+test("an evaluation is saved, and its games are opened", async () => {
+  const few = ["--height", "10", "--max-pieces", "500", "--games", "50", "--seed", "1"];
+  const games = await Promise.all(["dellacherie", "bcts"].map((name) => evaluated(name, ...few)));
+  await on("/#evaluate", DESKTOP, async (page) => {
+    await evaluateTwo(page);
+    const [head, ...rows] = (await saved(page, "Save games as CSV")).trim().split("\n").map((line) => line.split(","));
+    assert.equal(String(head), "name,game,seed,lines,pieces,steps,score,end");
+    const found = ["dellacherie", "bcts"].map((name) => rows.filter(([of]) => of === name).map(([, , seed, lines, pieces, , score]) => ({ seed, lines: Number(lines), pieces: Number(pieces), score: Number(score) })));
+    assert.deepEqual(found, games);
+    const all = JSON.parse(await saved(page, "Save summary as JSON"));
+    assert.deepEqual([all.rules, all.seed, all.max_pieces, all.measure], [{ rules: "simplified", height: "10" }, "1", 500, "lines"]);
+    assert.deepEqual(all.players.map(({ name, games, mean }) => [name, games, mean]), games.map((games, at) => [["dellacherie", "bcts"][at], 50, games.reduce((sum, { lines }) => sum + lines, 0) / 50]));
+    assert.equal(all.differences[0].name, "bcts");
+    const means = (await saved(page, "Save CSV")).split("\n");
+    assert.equal(means[0], "line,games,mean lines,low,high");
+    assert.ok(means.length > 50);
+    // The game with the most lines of the first controller, and one under a bar.
+    const most = Math.max(...games[0].map(({ lines }) => lines));
+    const best = page.locator("tbody tr").first().getByRole("link").last();
+    assert.equal(Number((await best.textContent()).replaceAll(",", "")), most);
+    const seeds = (at) => games[at].map(({ seed }) => seed);
+    await best.click();
+    await page.locator(".lane-a canvas.board").waitFor();
+    const address = new URL(page.url()).hash;
+    const [, seed] = /&seed=(\d+)&a=dellacherie&b=bcts$/.exec(address);
+    assert.equal(games[0].find((game) => game.seed === seed)?.lines, most, address);
+    await page.goBack();
+    const strips = page.locator("canvas.strips");
+    const { width, height } = await strips.boundingBox();
+    // A place with a bar of the second controller: its cursor says so.
+    await until(async () => {
+      for (let share = 0.02; share < 1; share += 0.02) {
+        await strips.hover({ position: { x: width * share, y: height * 0.7 } });
+        if (await strips.evaluate((canvas) => canvas.classList.contains("pressable"))) {
+          await strips.click({ position: { x: width * share, y: height * 0.7 } });
+          return true;
+        }
+      }
+      return "no bar";
+    }, "a bar");
+    await until(async () => /&seed=\d+&a=bcts&b=dellacherie$/.test(page.url()) || page.url(), "a race");
+    assert.ok(seeds(1).includes(/&seed=(\d+)&/.exec(page.url())[1]), page.url());
+  });
+});
+
 test("the address has what is chosen, and brings it back", async () => {
   await on("/#race", DESKTOP, async (page) => {
     await page.getByLabel("Rules").selectOption("guideline");
@@ -1402,6 +1703,76 @@ test("without learners it says how to connect one", async () => {
     await own.stop();
   }
 });
+
+// The pictures of docs/page.md. UPDATE_PICTURES=1 makes them anew.
+const PICTURES = [
+  ["page.png", "/#race?seed=3&a=dellacherie&b=tetrion-10x10-expectation", async (page) => {
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByLabel("Seed").fill("3");
+    await page.getByLabel("Seed").press("Enter");
+    await until(async () => `${await standing(page, ".lane-a")}` === "0,0" || standing(page, ".lane-a"), "a game");
+    for (let piece = 1; piece <= 33; piece++) {
+      await page.getByRole("button", { name: "Step" }).click();
+      await until(async () => (await standing(page, ".lane-b"))[1] === piece || standing(page, ".lane-b"), "a piece");
+    }
+    const heat = page.locator(".lane-a canvas.heat");
+    const { width } = await heat.boundingBox();
+    await heat.hover({ position: { x: 0.65 * width, y: 5 } });
+  }],
+  ["page-play.png", "/#play?rules=guideline&seed=7&against=tetrion-guideline", async (page) => {
+    const pieces = page.locator(".left .fact output").nth(1);
+    await until(async () => (await page.locator(".playfield canvas.board").getAttribute("aria-label")).includes("0 pieces"), "a game");
+    await page.locator("main").focus();
+    for (const [at, keys] of [["z", ...Array(5).fill("ArrowLeft")], ["z", ...Array(6).fill("ArrowRight")], ["ArrowRight", "ArrowRight", "ArrowRight"], ["c", "ArrowLeft"], ["ArrowLeft", "ArrowLeft"], ["ArrowRight"]].entries()) {
+      for (const key of [...keys, " "]) {
+        await page.keyboard.press(key);
+      }
+      await until(async () => (await count(pieces)) === at + 1 || count(pieces), "a piece");
+    }
+    await until(async () => (await standing(page, ".rival"))[1] === 6 || standing(page, ".rival"), "as many there");
+    await page.keyboard.press("h");
+    await page.locator(".why table").waitFor();
+  }],
+  ["page-evaluate.png", "/#evaluate?height=8&controllers=dellacherie,bcts,dt-10&pieces=10000&games=200", async (page) => {
+    await page.getByRole("button", { name: "Evaluate", exact: true }).click();
+    await page.getByText("600 games in").waitFor({ timeout: 60_000 });
+  }],
+];
+
+/** Means of the colours of 32 x 20 parts of a picture, which fonts hardly change. */
+async function parts(png) {
+  const context = await browser.newContext();
+  try {
+    const page = await context.newPage();
+    return await page.evaluate(async (data) => {
+      const bitmap = await createImageBitmap(await (await fetch(data)).blob());
+      const canvas = new OffscreenCanvas(32, 20);
+      const pen = canvas.getContext("2d");
+      pen.imageSmoothingQuality = "high";
+      pen.drawImage(bitmap, 0, 0, 32, 20);
+      return [bitmap.width, bitmap.height, ...pen.getImageData(0, 0, 32, 20).data];
+    }, `data:image/png;base64,${png.toString("base64")}`);
+  } finally {
+    await context.close();
+  }
+}
+
+for (const [name, path, show] of PICTURES) {
+  test(`the documents show the page as it is (${name})`, async () => {
+    await on(path, { ...DESKTOP, height: 760 }, async (page) => {
+      await show(page);
+      await page.waitForTimeout(300); // the last frame
+      const shown = await page.screenshot();
+      const file = new URL(`../../../../docs/${name}`, import.meta.url);
+      if (process.env.UPDATE_PICTURES !== undefined) {
+        await writeFile(file, shown);
+      }
+      const [now, kept] = [await parts(shown), await parts(await readFile(file))];
+      const difference = now.reduce((sum, part, at) => sum + Math.abs(part - kept[at]), 0) / now.length;
+      assert.ok(difference < 5, `docs/${name} differs by ${difference}; UPDATE_PICTURES=1 makes it anew`);
+    });
+  });
+}
 
 const AXE = await readFile(new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 
