@@ -45,11 +45,11 @@ export class Heat {
 
   /** Row of the placement under the pointer. */
   get pointed(): number | undefined {
-    const { clientWidth, clientHeight } = this.surface.canvas;
     if (this.pointer === undefined) {
-      return undefined;
+      return undefined; // without asking for the size, which costs a layout
     }
     const { x, y } = this.pointer;
+    const { clientWidth, clientHeight } = this.surface.canvas;
     const [column, row] = [Math.floor((x / clientWidth) * this.columns), Math.floor((y / clientHeight) * ROWS * this.blocks)];
     return this.warm.get(row * this.columns + column)?.row;
   }

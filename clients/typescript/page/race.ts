@@ -29,8 +29,8 @@ const PAUSE = 3000;
 const PATIENCE = 2000;
 /** The name of a player that is a formula, in the list of controllers. */
 const FORMULA = "formula";
-/** Maximum number of positions to go back to. */
-const MEMORY = 1000;
+/** Maximum number of positions to go back to, and the number of pieces from one snapshot to the next. */
+const [MEMORY, EVERY] = [1000, 16];
 /** Maximum number of terms of a formula that are explained, and the speed up to which they are: each is a call per piece. */
 const [MOST_TERMS, SLOW] = [16, 8];
 
@@ -45,8 +45,11 @@ interface Standing {
 /** Both games after some pieces. */
 interface Moment {
   readonly pieces: number;
-  readonly states: Uint8Array[];
   readonly lanes: readonly Standing[];
+  /** Snapshots of the session; only some moments have them, and steps lead to the others. */
+  states?: Uint8Array[];
+  /** The step that was taken from here. */
+  step?: { readonly actions: readonly number[]; readonly envIds: readonly number[] };
 }
 
 /** One of the two players. */
@@ -194,7 +197,7 @@ export class Race implements View {
   private readonly seed: SeedField;
   private readonly play = button("Pause", () => this.toggle(), "primary");
   private readonly differ = h("p", { class: "remark" });
-  private readonly jump = button("", () => void this.guarded(() => this.toFork()), "quiet");
+  private readonly jump = Object.assign(button("", () => void this.guarded(() => this.toFork()), "quiet"), { title: "Go back to it" });
   private session: Session | undefined;
   /** Positions of this game, the current one last. */
   private past: Moment[] = [];
@@ -343,21 +346,36 @@ export class Race implements View {
 
   /** Goes to a position of this game. */
   private async goTo(moment: Moment): Promise<void> {
-    const { pieces, states, lanes } = moment;
+    const at = this.past.indexOf(moment);
+    this.past = at < 0 ? [moment] : this.past.slice(0, at + 1);
     this.isAhead = true;
-    await this.alive((session) => session.restoreState({ snapshots: states }));
+    await this.alive((session) => this.reach(session));
     this.isAhead = false;
-    this.past = [...this.past.filter((other) => other.pieces < pieces), moment];
-    this.pieces = pieces;
-    this.lanes.forEach((lane, at) => lane.restore(lanes[at]!));
+    this.pieces = moment.pieces;
+    this.lanes.forEach((lane, at) => lane.restore(moment.lanes[at]!));
     await this.look();
   }
 
-  /** Stores the current position. */
+  /** Brings a session to the current position: from the last snapshot, step by step. */
+  private async reach(session: Session): Promise<void> {
+    const { past } = this;
+    const from = past.findLastIndex(({ states }) => states !== undefined);
+    await session.restoreState({ snapshots: past[from]!.states! });
+    for (const { step } of past.slice(from, -1)) {
+      await session.step([...step!.actions], { envIds: [...step!.envIds] });
+    }
+  }
+
+  /** Adds the current position to the past, which begins with a snapshot. */
   private async remember(): Promise<void> {
-    const states = await this.session!.saveState();
-    this.past = [...this.past, { pieces: this.pieces, states, lanes: this.lanes.map(({ standing }) => standing) }].slice(-MEMORY);
-    this.isAhead = false;
+    const moment: Moment = { pieces: this.pieces, lanes: this.lanes.map(({ standing }) => standing) };
+    this.past.push(moment);
+    if (this.past.length > MEMORY + EVERY) {
+      this.past = this.past.slice(this.past.findIndex(({ states }, at) => states !== undefined && at >= EVERY));
+    }
+    if (moment.pieces % EVERY === 0) {
+      moment.states = await this.session!.saveState();
+    }
   }
 
   private next(): void {
@@ -521,11 +539,16 @@ export class Race implements View {
       return await this.look(); // the last look was cut short
     }
     const actions = chosen.map(({ placements, row }) => placements.actions[row]!);
+    const envIds = playing.map(({ env }) => env);
     if (playing.length === 2 && this.fork === undefined && actions[0] !== actions[1]) {
+      // It may be wanted after its surroundings are forgotten.
+      now.states ??= await this.alive((session) => session.saveState());
       this.fork = now;
     }
     this.isAhead = true;
-    const { observations, infos, terminated } = await this.alive((session) => session.step(actions, { envIds: playing.map(({ env }) => env) }));
+    const { observations, infos, terminated } = await this.alive((session) => session.step(actions, { envIds }));
+    this.isAhead = false;
+    now.step = { actions, envIds };
     this.pieces++;
     const { rules } = this;
     const size = observations.board!.length / playing.length;
@@ -541,8 +564,13 @@ export class Race implements View {
         lane.over = `Topped out\n${grouped(lane.tally.lines)} lines`;
       }
     });
-    await this.remember();
-    await this.look();
+    // At once, as each takes a round trip. Both are awaited even if one fails.
+    const done = await Promise.allSettled([this.remember(), this.look()]);
+    for (const end of done) {
+      if (end.status === "rejected") {
+        throw end.reason;
+      }
+    }
   }
 
   /** Asks for the choice of each player, and shows it. */
@@ -626,9 +654,11 @@ export class Race implements View {
       this.showLane(lane);
     }
     const { fork } = this;
-    this.jump.textContent = `First different choice: piece ${grouped((fork?.pieces ?? 0) + 1)}`;
-    this.jump.title = "Go back to it";
-    this.differ.replaceChildren(fork === undefined ? "The same choices so far" : this.jump);
+    const text = fork === undefined ? "The same choices so far" : `First different choice: piece ${grouped(fork.pieces + 1)}`;
+    if (this.differ.textContent !== text) {
+      this.jump.textContent = text;
+      this.differ.replaceChildren(fork === undefined ? text : this.jump);
+    }
   }
 
   /** Shows a player's game, and the placement under the pointer. */
@@ -658,25 +688,24 @@ export class Race implements View {
     try {
       return await call(session!);
     } catch (problem) {
-      const last = this.past.at(-1);
-      if (!isGone(problem) || last === undefined) {
+      if (!isGone(problem) || this.past.every(({ states }) => states === undefined)) {
         throw problem;
       }
       // Both players may notice it.
       if (this.session === session) {
-        this.revival ??= this.revive(last).finally(() => (this.revival = undefined));
+        this.revival ??= this.revive().finally(() => (this.revival = undefined));
       }
       await this.revival;
       return await call(this.session!);
     }
   }
 
-  /** Continues in a new session from a position. */
-  private async revive({ states }: Moment): Promise<void> {
+  /** Continues in a new session from the current position. */
+  private async revive(): Promise<void> {
     const { rules, autoresetMode, observationFields, infoFields } = this.session!.description.config!;
     const [observations, infos] = [observationFields?.names, infoFields?.names];
     const session = await this.app.session({ numEnvs: 2, rules, autoresetMode, observations, infos });
-    await session.restoreState({ snapshots: states });
+    await this.reach(session);
     this.session = session;
   }
 
