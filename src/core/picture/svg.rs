@@ -2,6 +2,7 @@
 //!
 //! A mark that stays from one picture to the next is written once, with the time in which it is seen. Marks of the same
 //! time share a group. The animation is declared in the file itself, so it runs in an `<img>` too, where scripts do not.
+//! Viewers without animation show the last picture.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -34,7 +35,8 @@ pub fn svg(layout: &Layout, scheme: ColourScheme, pictures: &[(Vec<Mark>, u32)])
     for ((_, (start, end)), marks) in groups(pictures) {
         let lasts = end - start == pictures.len();
         if !lasts {
-            text.push_str("<g visibility=\"hidden\">");
+            let is_last = end == pictures.len();
+            text.push_str(if is_last { "<g>" } else { "<g visibility=\"hidden\">" });
             animation(&mut text, &starts, (start, end));
         }
         for mark in marks {
