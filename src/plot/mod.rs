@@ -24,7 +24,23 @@ pub struct Chart {
     pub y_label: String,
     /// The most important first: it is drawn on top of the others.
     pub lines: Vec<Line>,
+    /// Weights of each generation, for a page. Drawings leave them out.
+    pub weights: Option<WeightCurves>,
 }
+
+/// Weights over generations: the means and the standard deviations of each feature's weight, one row per generation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WeightCurves {
+    /// Names of the features.
+    pub features: Vec<String>,
+    /// Means, `[generation][feature]`.
+    pub means: Vec<Vec<f64>>,
+    /// Standard deviations, `[generation][feature]`.
+    pub deviations: Vec<Vec<f64>>,
+}
+
+/// Most rows of weights that a page gets.
+const MAX_WEIGHT_ROWS: usize = 300;
 
 /// A named line.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,7 +85,30 @@ pub fn learning_curve(title: &str, unit: &str, generations: &[Generation], incum
         let name = "result so far, 95 % interval".to_owned();
         lines.insert(0, Line { name, points: incumbents.to_vec() });
     }
-    Chart { title: title.to_owned(), x_label: "generation".to_owned(), y_label: unit.to_owned(), lines }
+    Chart {
+        title: title.to_owned(),
+        x_label: "generation".to_owned(),
+        y_label: unit.to_owned(),
+        lines,
+        weights: None,
+    }
+}
+
+impl WeightCurves {
+    /// At most [`MAX_WEIGHT_ROWS`] generations, evenly spaced and the last one included.
+    fn to_json(&self) -> Value {
+        let every = self.means.len().div_ceil(MAX_WEIGHT_ROWS).max(1);
+        let thinned = |rows: &[Vec<f64>]| -> Vec<Vec<f64>> {
+            let mut kept: Vec<Vec<f64>> = rows.iter().rev().step_by(every).cloned().collect();
+            kept.reverse();
+            kept
+        };
+        json!({
+            "features": self.features,
+            "means": thinned(&self.means),
+            "deviations": thinned(&self.deviations),
+        })
+    }
 }
 
 impl Line {
@@ -79,6 +118,14 @@ impl Line {
 }
 
 impl Chart {
+    /// The chart with no band below `least`, the smallest possible score. A mean less its deviation can be smaller.
+    pub fn with_bands_from(mut self, least: f64) -> Chart {
+        for point in self.lines.iter_mut().flat_map(|line| &mut line.points) {
+            point.band = point.band.map(|band| band.map(|edge| edge.max(least)));
+        }
+        self
+    }
+
     /// The chart for a page: points as `[x, y]`, or `[x, y, low, high]` with an interval. NaN becomes null.
     pub fn to_json(&self) -> Value {
         let point = |point: &Point| match point.band {
@@ -90,7 +137,12 @@ impl Chart {
             json!({"name": line.name, "points": points})
         };
         let lines: Vec<Value> = self.lines.iter().map(line).collect();
-        json!({"title": self.title, "x_label": self.x_label, "y_label": self.y_label, "lines": lines})
+        let mut chart =
+            json!({"title": self.title, "x_label": self.x_label, "y_label": self.y_label, "lines": lines});
+        if let Some(weights) = &self.weights {
+            chart["weights"] = weights.to_json();
+        }
+        chart
     }
 
     /// The two axes, with about this many ticks; `None` if there is nothing to draw.

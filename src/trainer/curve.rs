@@ -2,7 +2,7 @@
 
 use super::record::Record;
 use super::settings::Settings;
-use crate::plot::{Chart, Point, learning_curve};
+use crate::plot::{Chart, Point, WeightCurves, learning_curve};
 
 /// The learning curve of a search, for the run folder and for the terminal.
 pub fn curve(settings: &Settings, records: &[Record]) -> Chart {
@@ -13,7 +13,17 @@ pub fn curve(settings: &Settings, records: &[Record]) -> Chart {
         band: Some([record.check.ci95_low, record.check.ci95_high]),
     };
     let checks: Vec<Point> = records.iter().map(point).collect();
-    learning_curve(&title(settings), &format!("{} per game", settings.score_by.name()), &generations, &checks)
+    let unit = format!("{} per game", settings.score_by.name());
+    let chart = learning_curve(&title(settings), &unit, &generations, &checks);
+    // A model has more weights than features.
+    let is_linear =
+        generations.iter().all(|generation| generation.mean.len() == settings.feature_names.len());
+    let weights = is_linear.then(|| WeightCurves {
+        features: settings.feature_names.clone(),
+        means: generations.iter().map(|generation| generation.mean.clone()).collect(),
+        deviations: generations.iter().map(|generation| generation.std.clone()).collect(),
+    });
+    Chart { weights, ..chart.with_bands_from(settings.score_by.least()) }
 }
 
 /// Title of a learning curve.

@@ -502,10 +502,12 @@ fn curve(settings: &Settings<Lessons>, records: &[LearningRecord]) -> Chart {
     if settings.optimizer.stretch == 0 {
         lines.push(line("games while learning, mean", |record| record.lines.map(|lines| (lines, None))));
     }
-    Chart {
+    let chart = Chart {
         title: title(settings),
         x_label: "generation".to_owned(),
         y_label: format!("{} per game", settings.score_by.name()),
         lines,
-    }
+        weights: None,
+    };
+    chart.with_bands_from(settings.score_by.least())
 }

@@ -24,6 +24,14 @@ impl Unit {
         }
     }
 
+    /// Smallest possible score of a game.
+    pub fn least(self) -> f64 {
+        match self {
+            Unit::Lines => 0.0,
+            Unit::Points => f64::NEG_INFINITY,
+        }
+    }
+
     /// The score of a game in this unit.
     pub fn of(self, game: &GameResult) -> f64 {
         match self {

@@ -260,8 +260,22 @@ fn shows_its_curve(test: &str, flags: &[&str]) {
     for (point, kept) in points.iter().zip(&kept) {
         let check = &kept["check"];
         let (low, high) = (&check["ci95_low"], &check["ci95_high"]);
+        // No band goes below 0 lines.
+        let low = low.as_f64().unwrap().max(0.0);
         assert_eq!(point, &serde_json::json!([kept["generation"].as_f64(), check["mean"], low, high]));
     }
+    for line in curve["lines"].as_array().unwrap() {
+        let points = line["points"].as_array().unwrap();
+        assert!(
+            points.iter().all(|point| point.get(2).is_none_or(|low| low.as_f64().unwrap() >= 0.0)),
+            "{line}"
+        );
+    }
+    let weights = &curve["weights"];
+    assert_eq!(weights["means"].as_array().unwrap().len(), done);
+    assert_eq!(weights["means"][0], kept[0]["mean"]);
+    assert_eq!(weights["deviations"][done - 1], kept[done - 1]["std"]);
+    assert_eq!(weights["features"].as_array().unwrap().len(), kept[0]["mean"].as_array().unwrap().len());
 }
 
 #[test]

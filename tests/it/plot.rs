@@ -1,7 +1,7 @@
 //! Learning curves: small enough to be checked by eye as text, taken apart as SVG.
 
 use tetrion::optimizers::Generation;
-use tetrion::plot::{Chart, Line, Point, learning_curve};
+use tetrion::plot::{Chart, Line, Point, WeightCurves, learning_curve};
 
 fn chart(lines: &[(&str, &[(f64, f64)])]) -> Chart {
     let line = |&(name, points): &(&str, &[(f64, f64)])| Line {
@@ -13,6 +13,7 @@ fn chart(lines: &[(&str, &[(f64, f64)])]) -> Chart {
         x_label: "generation".into(),
         y_label: "lines".into(),
         lines: lines.iter().map(line).collect(),
+        weights: None,
     }
 }
 
@@ -245,4 +246,39 @@ fn svg_of_one_generation_has_dots() {
     let svg = learning_curve("Title", "lines", &generations()[..1], &[]).to_svg();
     assert_eq!((count(&svg, "<circle "), count(&svg, "<polygon ")), (2, 0));
     assert!(!svg.contains("result so far"));
+}
+
+/// The first generation has a mean of 5 and a deviation of 4, the second lines of it below 0 with one of 20.
+#[test]
+fn bands_end_at_the_smallest_score() {
+    let mut generations = generations();
+    generations[1].std_score = 20.0;
+    let bands = |chart: Chart| -> Vec<[f64; 2]> {
+        chart.lines[1].points.iter().take(2).map(|point| point.band.unwrap()).collect()
+    };
+    let chart = learning_curve("Title", "lines", &generations, &[]);
+    assert_eq!(bands(chart.clone()), [[1.0, 9.0], [-5.0, 35.0]]);
+    assert_eq!(bands(chart.clone().with_bands_from(0.0)), [[1.0, 9.0], [0.0, 35.0]]);
+    assert_eq!(bands(chart.with_bands_from(f64::NEG_INFINITY)), [[1.0, 9.0], [-5.0, 35.0]]);
+}
+
+/// A page of a long search gets a part of its generations, and always the last one.
+#[test]
+fn a_page_gets_weights_of_some_generations() {
+    let rows = |number: usize| -> Vec<Vec<f64>> { (0..number).map(|row| vec![row as f64, 1.0]).collect() };
+    for (number, kept) in [(0, 0), (1, 1), (300, 300), (301, 151), (3000, 300)] {
+        let features = vec!["holes".to_owned(), "bumpiness".to_owned()];
+        let weights = WeightCurves { features, means: rows(number), deviations: rows(number) };
+        let json = Chart { weights: Some(weights), ..chart(&[]) }.to_json();
+        assert_eq!(json["weights"]["features"], serde_json::json!(["holes", "bumpiness"]));
+        for name in ["means", "deviations"] {
+            let rows = json["weights"][name].as_array().unwrap();
+            assert_eq!(rows.len(), kept, "{number} generations");
+            assert_eq!(
+                rows.last().map(|row| row[0].as_f64().unwrap() as usize + 1),
+                (number > 0).then_some(number)
+            );
+        }
+    }
+    assert_eq!(chart(&[]).to_json().get("weights"), None);
 }
