@@ -28,9 +28,9 @@ export class Advice {
     this.isChosen = chosen !== undefined;
   }
 
-  /** Offers these controllers. Keeps the one that the user has chosen. Calls `change` when the user chooses another. */
-  offer(controllers: readonly PolicyInfo[], change: () => void): void {
-    const wanted = this.isChosen ? this.name : undefined;
+  /** Offers these controllers. Keeps the one that the user has chosen, or begins with the strongest. Calls `change` when the user chooses another. */
+  offer(controllers: readonly PolicyInfo[], strongest: string | undefined, change: () => void): void {
+    const wanted = this.isChosen ? this.name : strongest;
     this.name = controllers.find(({ name }) => name === wanted)?.name ?? controllers[0]!.name;
     this.weighing = undefined;
     const choice = select(controllers.map(({ name }) => [name, name] as const), this.name, (name) => {

@@ -5,6 +5,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import type { Client, Policy, Session, SessionOptions } from "../src/index.js";
 import { TetrionError, elementsOf } from "../src/index.js";
 import type { Choices } from "./address.js";
+import { type Chosen, namesSpots, presetOf } from "./rules.js";
 import { type Expecting, type Weighing, wayOf } from "./weighing.js";
 import { DataType, DeleteSessionRequestSchema, EnvironmentService, type Expectation, type GetCatalogResponse, type GetPolicyResponse, type GetServerInfoResponse, type PolicyInfo } from "../src/protocol.js";
 
@@ -95,6 +96,21 @@ export class App {
   lacksPreview(name: string, preview: number): boolean {
     const expectation = this.expectation(name);
     return expectation !== undefined && !wayOf(expectation, preview).weighs;
+  }
+
+  /**
+   * The controller that looks furthest with this preview, among those made for the preset's kind of moves: under every preset it
+   * plays best. Undefined if all are greedy.
+   */
+  strongest({ preset, width, preview }: Pick<Chosen, "preset" | "width" | "preview">): string | undefined {
+    const isModern = (name: string) => {
+      const rules = presetOf(this, name);
+      return rules !== undefined && namesSpots(rules);
+    };
+    const depth = ({ name }: PolicyInfo) => (this.lacksPreview(name, preview) ? 0 : this.expectation(name)?.pieces ?? 0);
+    const known = this.controllers(width).filter(({ rulesPreset }) => isModern(rulesPreset) === isModern(preset));
+    const furthest = known.reduce<PolicyInfo | undefined>((best, other) => (best !== undefined && depth(best) >= depth(other) ? best : other), undefined);
+    return furthest === undefined || depth(furthest) === 0 ? undefined : furthest.name;
   }
 
   /** A controller with its features at this width. */

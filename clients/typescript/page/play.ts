@@ -460,15 +460,16 @@ export class Play implements View {
   }
 
   /** Offers the controllers for hints and as opponents. An unchanged list keeps the keyboard focus. */
-  private offer({ width }: Chosen): void {
-    const controllers = this.app.controllers(width);
-    const offered = controllers.map(({ name }) => name).join();
+  private offer(chosen: Chosen): void {
+    const controllers = this.app.controllers(chosen.width);
+    const strongest = this.app.strongest(chosen);
+    const offered = [strongest, ...controllers.map(({ name }) => name)].join();
     if (offered === this.offered) {
       this.advice.clear();
       return;
     }
     this.offered = offered;
-    this.advice.offer(controllers, () => {
+    this.advice.offer(controllers, strongest, () => {
       this.app.changed();
       void this.guarded(async () => {
         await this.advice.learn(this.form.chosen.width);

@@ -572,6 +572,16 @@ test("the terms of a formula add up to its value, for each placement", async () 
   }
 });
 
+test("hints come from the controller that looks furthest with what is shown", () => {
+  const strongest = (preset: string, choice: Partial<Chosen> = {}) => app.strongest({ ...chosenOf(app.catalog.rulesPresets.find(({ name }) => name === preset)!), ...choice });
+  const presets = tetrominoPresets(app).map(({ name }) => [name, strongest(name)]);
+  assert.deepEqual(Object.fromEntries(presets), {
+    simplified: "tetrion-10x10-expectation", lab: "tetrion-10x10-expectation", survey: "tetrion-10x10-expectation", genetic: "tetrion-10x10-expectation",
+    leiden: "tetrion-10x10-expectation", guideline: "tetrion-guideline-preview", nes: "tetrion-10x10-preview",
+  });
+  assert.equal(strongest("simplified", { preview: 1 }), "tetrion-10x10-preview");
+});
+
 test("a lead is explained by what differs from the second best", async () => {
   const rules = await rulesOf("simplified", { height: 12 });
   const weighing = await app.weighing("dellacherie", 10);

@@ -162,7 +162,11 @@ for (const look of LOOKS) {
       await until(async () => (await count(pieces)) === 2 || count(pieces), "another one");
       await page.keyboard.press("h");
       await page.locator(".why table").waitFor();
-      assert.match(await page.locator(".why").textContent(), /dellacherie would .*Second best.*in all\+/s);
+      // The strongest controller of these rules, and every feature of it.
+      assert.match(await page.locator(".why").textContent(), /tetrion-10x10-expectation would .*Second best.*by the features.*by the pieces to come.*in all\+/s);
+      for (const name of ["landing height", "holes", "pattern diversity", "steps\\[6\\]"]) {
+        assert.match(await page.locator(".why").textContent(), new RegExp(name));
+      }
       await page.keyboard.press("u");
       await page.keyboard.press("u");
       await until(async () => (await count(pieces)) === 0 || count(pieces), "undo goes back to the beginning");
@@ -251,7 +255,7 @@ for (const look of LOOKS) {
       await shows(page, { column: 3, columns: 4, rows: 24 }, ["#ee8c2f"]);
       await press("h");
       await page.locator(".why table").waitFor();
-      assert.match(await page.locator(".why").textContent(), /dellacherie would .*Keys: .*hard drop .*landing height/s);
+      assert.match(await page.locator(".why").textContent(), /tetrion-guideline-preview would .*Keys: .*hard drop .*landing height/s);
       await press("u");
       await until(async () => (await label("held")) === "No piece is held" || label("held"), "the held piece is taken back");
       assert.deepEqual([await count(sent), await page.locator(".left .deed").first().textContent()], [0, ""]);
@@ -841,9 +845,12 @@ for (const look of [LOOKS[0], LOOKS[3]]) {
         const first = await done();
         await until(async () => (await done()) > first || page.locator(".lead").textContent(), "it grows", 60_000);
         assert.equal(await page.locator("tbody tr").count(), Math.min(50, await done()));
+        // Each weight over the generations, and no band below 0 lines.
+        assert.ok((await page.locator("canvas.spark").count()) >= 6);
+        assert.match(await page.locator("canvas.spark").first().getAttribute("aria-label"), /^Weight of \w+: -?[\d.]+ in the last generation$/);
         const [head, ...points] = (await saved(page, "Save CSV")).trim().split("\n").map((line) => line.split(/,(?=[^ ])/));
         assert.deepEqual(head, ["line", "generation", "lines per game", "low", "high"]);
-        assert.ok(points.length > 6, `${points}`);
+        assert.ok(points.length > 6 && points.every((cells) => !(Number(cells[3]) < 0)), `${points}`);
         assert.match(await page.locator("tbody tr").first().textContent(), /\([\d.,]+ to [\d.,]+\)/);
         // Under the pointer: the values.
         const chart = page.locator("canvas.chart");
