@@ -16,7 +16,7 @@
 //! | [`service`] | the calls: decode, call, encode | the rules of the game, the shutdown of the server |
 //! | [`wire`] | the messages, and what they mean | sockets, sessions |
 //! | [`plot`] | charts, as SVG and as text | what they show |
-//! | [`input`], [`text`] | input that is refused, files with a bound; numbers and texts for people | everything else |
+//! | [`input`], [`files`], [`text`] | input that is refused, files with a bound; whole files; numbers and texts for people | everything else |
 //!
 //! The rooms below play games and know no network: they are modules of [`tetrion_core`], whose first page has the
 //! rest of the table, and of this crate too.
@@ -32,6 +32,8 @@ pub use tetrion_core::{
 pub mod text;
 
 pub mod input;
+
+pub mod files;
 
 pub mod plot;
 

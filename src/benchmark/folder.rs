@@ -10,6 +10,7 @@ use super::entrant::Entrant;
 use super::recorded::{Game, check_all, check_recording, read_recording};
 use super::result::BenchmarkResult;
 use crate::client::Evaluated;
+use crate::files;
 use crate::input::UsageError;
 use crate::pool::Pool;
 use crate::recording::Recording;
@@ -68,7 +69,7 @@ impl Folder {
     /// # Errors
     /// If it cannot be written.
     pub fn write(&self, file: &str, text: &str) -> io::Result<()> {
-        fs::write(self.0.join(file), text)
+        files::write(&self.0.join(file), text.as_bytes())
     }
 
     /// Writes the recording of a game.
@@ -77,7 +78,7 @@ impl Folder {
     /// If it cannot be written.
     pub fn write_recording(&self, game: u32, recording: &Recording) -> io::Result<()> {
         fs::create_dir_all(self.0.join(RECORDINGS))?;
-        fs::write(self.0.join(file_name(game)), to_bytes(recording))
+        files::write(&self.0.join(file_name(game)), &to_bytes(recording))
     }
 
     /// The result, and its class.

@@ -8,6 +8,8 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap_mangen::Man;
 
+use crate::files;
+
 /// The options of `tetrion man`.
 #[derive(Debug, clap::Args)]
 pub struct ManArgs {
@@ -35,7 +37,10 @@ fn write_pages(command: &clap::Command, dir: &Path) -> anyhow::Result<()> {
         .source(concat!("tetrion ", env!("CARGO_PKG_VERSION")))
         .manual("Tetrion");
     let path = dir.join(page.get_filename());
-    page.generate_to(dir).with_context(|| format!("cannot write {}", path.display()))?;
+    let mut text = Vec::new();
+    page.render(&mut text)
+        .and_then(|()| files::write(&path, &text))
+        .with_context(|| format!("cannot write {}", path.display()))?;
     command.get_subcommands().try_for_each(|subcommand| write_pages(subcommand, dir))
 }
 

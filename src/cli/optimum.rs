@@ -11,11 +11,11 @@ use super::options::{Size, check_writable};
 use super::output::print;
 use super::progress::WorkProgress;
 use crate::engine::Rules;
+use crate::files;
 use crate::input::UsageError;
 use crate::optimum::{MAX_AFTERSTATES, OptimumError, Pick, Process};
 use crate::pool::{MAX_THREADS, Pool};
 use crate::text::numbers::{grouped, time};
-use crate::trainer::run_folder::replace_atomically;
 
 /// The options of `tetrion optimum`.
 #[derive(Debug, clap::Args)]
@@ -69,7 +69,7 @@ pub fn run(args: &OptimumArgs) -> anyhow::Result<ExitCode> {
     let afterstates = process.num_afterstates();
     if let Some(path) = &args.out {
         let values = solution.into_values();
-        let written = replace_atomically(path, |file| values.write(file));
+        let written = files::write_with(path, |file| values.write(file));
         written.with_context(|| format!("cannot write {}", path.display()))?;
     }
     let text = if args.json {

@@ -1,7 +1,5 @@
 //! Shared parts of the options: value parsers, and functions that read the files named by flags.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use anyhow::{Context, bail};
@@ -9,9 +7,9 @@ use clap::builder::{
     NonEmptyStringValueParser, PossibleValue, PossibleValuesParser, RangedI64ValueParser, TypedValueParser,
 };
 
+use crate::files;
 use crate::input::{read_open, read_utf8, utf8};
 use crate::secret::Secret;
-use crate::server::open_file;
 use crate::wire::limits::{MAX_GAMES, MAX_LOSS_TRIALS, MIN_LOSS_TRIALS};
 
 /// The parser of a secret. It accepts every non-empty text, so that no error quotes one.
@@ -72,7 +70,7 @@ const MAX_SERVER_FILE_BYTES: u64 = 1 << 20;
 /// # Errors
 /// With the file's name, if it cannot be read, is not a regular file, or is longer than 1 MiB.
 pub fn read_server_file(path: &Path) -> anyhow::Result<String> {
-    let read = || utf8(read_open(open_file(path)?, MAX_SERVER_FILE_BYTES)?);
+    let read = || utf8(read_open(files::open(path)?, MAX_SERVER_FILE_BYTES)?);
     read().with_context(|| format!("cannot read {}", path.display()))
 }
 
@@ -102,17 +100,5 @@ pub fn pem(path: &Path, label: &str, text: String) -> anyhow::Result<String> {
 /// # Errors
 /// With the file's name, if it cannot be written.
 pub fn check_writable(path: &Path) -> anyhow::Result<()> {
-    let open = || -> io::Result<()> {
-        match fs::metadata(path) {
-            Ok(found) if found.is_dir() => Err(ErrorKind::IsADirectory.into()),
-            Ok(found) if found.is_file() => OpenOptions::new().write(true).open(path).map(drop),
-            Ok(_) => Ok(()), // do not open a pipe or a device: its reader would notice
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                File::create_new(path)?;
-                fs::remove_file(path)
-            }
-            Err(error) => Err(error),
-        }
-    };
-    open().with_context(|| format!("cannot write {}", path.display()))
+    files::check_writable(path).with_context(|| format!("cannot write {}", path.display()))
 }

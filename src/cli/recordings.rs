@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 
+use crate::files;
 use crate::input::{UsageError, read_bytes};
 use crate::picture::ColourScheme;
 use crate::recording::{Recording, Replay};
@@ -73,5 +74,5 @@ pub fn write(path: &Path, recording: &Recording) -> anyhow::Result<()> {
     let is_json = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
     let bytes =
         if is_json { recording::to_json(recording).into_bytes() } else { recording::to_bytes(recording) };
-    std::fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
+    files::write(path, &bytes).with_context(|| format!("cannot write {}", path.display()))
 }

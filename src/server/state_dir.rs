@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use tracing::{error, info, warn};
 
-use super::files::{open_file, open_regular};
+use crate::files::{open, open_regular};
 use crate::service::{PutAway, SessionStore};
 
 /// Interval at which the size of the reserve is adjusted to the sessions.
@@ -72,7 +72,7 @@ impl StateDir {
     }
 
     fn take_up(&mut self, store: &SessionStore) -> io::Result<()> {
-        let file = match open_file(&self.sessions()) {
+        let file = match open(&self.sessions()) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(about(&self.sessions(), error)),

@@ -27,6 +27,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
 use super::weights::Weights;
+use crate::files;
 use crate::input::read_bytes;
 use crate::text::numbers::count;
 
@@ -173,7 +174,7 @@ impl RunFolder {
         let settings = config_text(&path, config)?;
         let generations = Lines::open(folder.join(GENERATIONS), 0)?;
         let timing = Lines::open(folder.join(TIMING), 0)?;
-        if let Err(source) = write_atomically(&path, settings.as_bytes()) {
+        if let Err(source) = files::write(&path, settings.as_bytes()) {
             // A folder without settings is not a run: remove the files made for it, and the folder if it is empty then.
             [GENERATIONS, TIMING, LOCK].iter().for_each(|name| drop(fs::remove_file(folder.join(name))));
             drop(fs::remove_dir(folder));
@@ -240,10 +241,11 @@ impl RunFolder {
         let timing = json_line(timing).map_err(|error| malformed(&self.timing.path, error))?;
 
         let marks = (self.generations.len, self.timing.len);
-        let written =
-            self.generations.append(&generation).and_then(|()| self.timing.append(&timing)).and_then(|()| {
-                write_atomically(&checkpoint_path, &checkpoint).map_err(|e| (checkpoint_path, e))
-            });
+        let written = self
+            .generations
+            .append(&generation)
+            .and_then(|()| self.timing.append(&timing))
+            .and_then(|()| files::write(&checkpoint_path, &checkpoint).map_err(|e| (checkpoint_path, e)));
         if let Err((path, source)) = written {
             (self.generations.len, self.timing.len) = marks;
             return Err(io_error("write", &path, source));
@@ -311,7 +313,7 @@ impl RunFolder {
 
     fn replace(&self, name: &str, text: &str) -> Result<(), RunFolderError> {
         let path = self.folder.join(name);
-        write_atomically(&path, text.as_bytes()).map_err(|source| io_error("write", &path, source))
+        files::write(&path, text.as_bytes()).map_err(|source| io_error("write", &path, source))
     }
 }
 
@@ -342,42 +344,6 @@ pub fn num_generations_planned(folder: &Path) -> Result<Option<u32>, RunFolderEr
     }
     let Planned { generations } = toml::from_slice(&read(&path)?).map_err(|error| malformed(&path, error))?;
     Ok(generations)
-}
-
-/// Replaces the file at `path` atomically: a reader, even after a power failure, finds the complete old or new file.
-///
-/// # Errors
-///
-/// If the system reports an error. The old file is unchanged then, and no temporary file remains.
-pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    replace_atomically(path, |file| file.write_all(bytes))
-}
-
-/// Like [`write_atomically`], for a file that `write` writes.
-///
-/// # Errors
-///
-/// As with [`write_atomically`], and errors of `write`.
-pub fn replace_atomically(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
-    let parent = match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    };
-    let temporary = parent.join(format!(".{name}.tmp"));
-    let written = File::create(&temporary).and_then(|mut file| {
-        write(&mut file)?;
-        file.sync_all()
-    });
-    if let Err(error) = written.and_then(|()| fs::rename(&temporary, path)) {
-        let _ = fs::remove_file(&temporary); // the first error is the one to report
-        return Err(error);
-    }
-    // The new name should reach the disk too. The file is already replaced, so this is best effort: some file systems
-    // cannot flush a folder, and Windows has no such call.
-    #[cfg(unix)]
-    let _ = File::open(parent).and_then(|folder| folder.sync_all());
-    Ok(())
 }
 
 /// A file that is extended by whole lines.

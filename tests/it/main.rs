@@ -163,6 +163,8 @@ mod games_client;
 mod command_line;
 /// Controllers from the command line: numbers, comparisons, refusals.
 mod evaluate;
+/// Files that appear whole, and pipes, devices and links that stay.
+mod files;
 /// Output that has lost its reader.
 mod lost_output;
 

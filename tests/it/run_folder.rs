@@ -13,7 +13,7 @@ use tetrion::trainer::model::ModelNote;
 use tetrion::trainer::rules::RulesNote;
 use tetrion::trainer::run_folder::{
     CHECKPOINT, CONFIG, CURVE, GENERATIONS, Resumed, RunFolder, RunFolderError, TIMING, WEIGHTS,
-    read_generations, write_atomically,
+    read_generations,
 };
 use tetrion::trainer::weights::{ScoreNote, SeedsNote, Weights};
 
@@ -108,7 +108,7 @@ fn an_interrupted_run_ends_with_the_same_bytes() {
         for generation in 0..6 {
             append(&folder.join(GENERATIONS), left);
             append(&folder.join(TIMING), left);
-            fs::write(folder.join(".checkpoint.tmp"), "half a checkp").unwrap();
+            fs::write(folder.join(".tetrion-of-a-killed-process"), "half a checkp").unwrap();
             let (mut run, mut optimizer) = resume(&folder);
             assert_eq!((run.num_generations(), optimizer.generation()), (generation, generation as u32));
             record(&mut run, optimizer.as_mut()).unwrap();
@@ -231,8 +231,16 @@ fn a_checkpoint_that_cannot_be_written_keeps_the_last_one() {
         record(&mut run, optimizer.as_mut()).unwrap();
     }
     let before = fs::read(folder.join(CHECKPOINT)).unwrap();
-    let obstacle = folder.join(".checkpoint.tmp");
-    fs::create_dir(&obstacle).unwrap();
+    let (path, aside) = (folder.join(CHECKPOINT), folder.join("aside"));
+    let block = || {
+        fs::rename(&path, &aside).unwrap();
+        fs::create_dir(&path).unwrap();
+    };
+    let unblock = || {
+        fs::remove_dir(&path).unwrap();
+        fs::rename(&aside, &path).unwrap();
+    };
+    block();
 
     let generation = advance(optimizer.as_mut(), toy);
     let timing = serde_json::json!({ "seconds": 0.5 });
@@ -241,18 +249,18 @@ fn a_checkpoint_that_cannot_be_written_keeps_the_last_one() {
         let error = error.replace(&folder.display().to_string(), "FOLDER");
         assert!(error.starts_with("cannot write FOLDER/checkpoint: "), "{error}");
         assert_eq!(run.num_generations(), 2);
-        assert_eq!(fs::read(folder.join(CHECKPOINT)).unwrap(), before);
+        assert_eq!(fs::read(&aside).unwrap(), before);
     }
     // The same process may try again ...
-    fs::remove_dir(&obstacle).unwrap();
+    unblock();
     run.record(&generation, &timing, &optimizer.state()).unwrap();
     assert!(bytes_of(&folder) == bytes_of(&steady));
 
     // ... or another one may.
-    fs::create_dir(&obstacle).unwrap();
+    block();
     record(&mut run, optimizer.as_mut()).unwrap_err();
     drop(run);
-    fs::remove_dir(&obstacle).unwrap();
+    unblock();
     let (run, optimizer) = resume(&folder);
     assert_eq!((run.num_generations(), optimizer.generation()), (3, 3));
     assert!(bytes_of(&folder) == bytes_of(&steady));
@@ -282,23 +290,6 @@ fn a_full_disk_is_one_clear_error() {
         record(&mut run, optimizer.as_mut()).unwrap();
         assert_eq!(read_generations::<Generation>(&folder).unwrap().len(), 1);
     }
-}
-
-#[test]
-fn files_are_replaced_whole() {
-    let folder = empty_folder("run_folder_atomic");
-    fs::create_dir_all(&folder).unwrap();
-    let path = folder.join("file");
-    write_atomically(&path, b"long enough").unwrap();
-    write_atomically(&path, b"short").unwrap();
-    assert_eq!(fs::read(&path).unwrap(), b"short");
-
-    let in_the_way = folder.join("folder");
-    fs::create_dir_all(in_the_way.join("inside")).unwrap();
-    write_atomically(&in_the_way, b"file").unwrap_err();
-    let mut names: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    names.sort();
-    assert_eq!(names, ["file", "folder"], "no temporary file stays behind");
 }
 
 pub fn bcts_like() -> Weights {

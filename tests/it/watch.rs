@@ -15,9 +15,10 @@ use tetrion::cli::watch::{WatchArgs, begin};
 use tetrion::engine::rng::{Tag, word};
 use tetrion::engine::{ActionModel, Rules, Timing};
 use tetrion::features::FeatureSet;
+use tetrion::files;
 use tetrion::recording::Scene;
 use tetrion::rollout::{Deal, Evaluation, GameResult};
-use tetrion::trainer::run_folder::{CONFIG, WEIGHTS, write_atomically};
+use tetrion::trainer::run_folder::{CONFIG, WEIGHTS};
 use tetrion::trainer::weights::Weights;
 use tetrion::viewers::{Program, Watch};
 use tetrion::wire::rules::{ResolvedRules, RulesChoice};
@@ -358,7 +359,7 @@ fn a_run_that_goes_on_is_taken_up_by_the_next_game() {
         ["3", "4"].map(|seed| train(&format!("under_way_{seed}"), &[&flags[..], &[seed]].concat()));
     let put = |generation, of| {
         let text = weights_after(generation, of).to_json();
-        write_atomically(&folder.join(WEIGHTS), text.as_bytes()).unwrap();
+        files::write(&folder.join(WEIGHTS), text.as_bytes()).unwrap();
     };
     put(1, &folder);
     let mut watch = watch(&[folder.to_str().unwrap(), "dt-10", "--paused"]);

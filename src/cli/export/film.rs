@@ -24,6 +24,7 @@ impl Film {
         let mut command = Command::new("ffmpeg");
         command.args(["-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", &size]);
         command.args(["-r", &rate.to_string(), "-i", "-", "-pix_fmt", "yuv420p", "-movflags", "+faststart"]);
+        command.args(["-f", "mp4"]);
         // Prevents a name that begins with a dash from being read as an option.
         command.arg(Path::new(".").join(out));
         let ffmpeg = command
@@ -56,5 +57,13 @@ impl Film {
             bail!("ffmpeg failed: {status}");
         }
         Ok(())
+    }
+}
+
+impl Drop for Film {
+    /// Ends ffmpeg, if it still waits for pictures.
+    fn drop(&mut self) {
+        let _ = self.ffmpeg.kill(); // fails if it has ended
+        let _ = self.ffmpeg.wait();
     }
 }

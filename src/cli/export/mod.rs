@@ -5,7 +5,7 @@
 
 mod film;
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::BufWriter;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -14,8 +14,10 @@ use std::process::ExitCode;
 use anyhow::Context;
 
 use self::film::Film;
+use super::interrupt::Interrupt;
 use super::output::say;
 use super::recordings::{self, PaletteArg};
+use crate::files;
 use crate::input::UsageError;
 use crate::picture::{
     CELL_SIZES, Canvas, ColourScheme, GifWriter, Layout, caption, draw, moment, svg, text, write_png,
@@ -98,7 +100,14 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     let written = match kind {
         Kind::Gif => pictures.write_gif(&mut replay, steps, out),
         Kind::Svg => pictures.write_svg(&mut replay, steps, out),
-        Kind::Film => pictures.write_film(&mut replay, steps, out),
+        Kind::Film => {
+            let interrupt = Interrupt::watch_every_end()?;
+            let written = pictures.write_film(&mut replay, steps, out, &interrupt);
+            if let Some(code) = interrupt.exit_code() {
+                return Ok(ExitCode::from(code));
+            }
+            written
+        }
         Kind::Still => pictures.write_still(&mut replay, *steps.end(), out),
         Kind::Stills => pictures.write_stills(&mut replay, steps, out),
         Kind::Text => write_text(&mut replay, steps, out),
@@ -196,20 +205,22 @@ impl Pictures {
     }
 
     fn write_gif(&self, replay: &mut Replay, steps: RangeInclusive<usize>, out: &Path) -> anyhow::Result<()> {
-        let mut gif = GifWriter::new(BufWriter::new(File::create(out)?), &self.layout, self.palette)?;
-        // Browsers slow down pictures that are shorter than two hundredths of a second.
-        let times = self.times(&steps, 2);
-        for (step, hundredths) in steps.zip(times) {
-            gif.add(self.canvas(replay, step), hundredths.min(u16::MAX.into()) as u16)?;
-        }
-        Ok(gif.finish()?)
+        files::write_with(out, |file| {
+            let mut gif = GifWriter::new(BufWriter::new(file), &self.layout, self.palette)?;
+            // Browsers slow down pictures that are shorter than two hundredths of a second.
+            let times = self.times(&steps, 2);
+            for (step, hundredths) in steps.zip(times) {
+                gif.add(self.canvas(replay, step), hundredths.min(u16::MAX.into()) as u16)?;
+            }
+            Ok(gif.finish()?)
+        })
     }
 
     fn write_svg(&self, replay: &mut Replay, steps: RangeInclusive<usize>, out: &Path) -> anyhow::Result<()> {
         let times = self.times(&steps, 1);
         let pictures: Vec<_> =
             steps.zip(times).map(|(step, time)| (self.marks(replay, step), time)).collect();
-        Ok(fs::write(out, svg::svg(&self.layout, self.palette, &pictures))?)
+        Ok(files::write(out, svg::svg(&self.layout, self.palette, &pictures).as_bytes())?)
     }
 
     fn write_film(
@@ -217,22 +228,27 @@ impl Pictures {
         replay: &mut Replay,
         steps: RangeInclusive<usize>,
         out: &Path,
+        interrupt: &Interrupt,
     ) -> anyhow::Result<()> {
-        let mut film = Film::begin(out, &self.layout, self.palette, 100.0 / self.hundredths)?;
-        let last = *steps.end();
-        for step in steps {
-            film.add(&self.canvas(replay, step))?;
-        }
-        let still = self.canvas(replay, last);
-        for _ in 0..(f64::from(LAST_PICTURE) / self.hundredths) as usize {
-            film.add(&still)?;
-        }
-        film.finish()
+        files::write_by_name(out, |name| {
+            let mut film = Film::begin(name, &self.layout, self.palette, 100.0 / self.hundredths)?;
+            let last = *steps.end();
+            for step in steps {
+                interrupt.check()?;
+                film.add(&self.canvas(replay, step))?;
+            }
+            let still = self.canvas(replay, last);
+            for _ in 0..(f64::from(LAST_PICTURE) / self.hundredths) as usize {
+                film.add(&still)?;
+            }
+            film.finish()
+        })
     }
 
     fn write_still(&self, replay: &mut Replay, step: usize, out: &Path) -> anyhow::Result<()> {
-        let file = BufWriter::new(File::create(out)?);
-        Ok(write_png(file, &self.canvas(replay, step), self.palette)?)
+        let mut png = Vec::new();
+        write_png(&mut png, &self.canvas(replay, step), self.palette)?;
+        Ok(files::write(out, &png)?)
     }
 
     fn write_stills(
@@ -253,5 +269,5 @@ impl Pictures {
 fn write_text(replay: &mut Replay, steps: RangeInclusive<usize>, out: &Path) -> anyhow::Result<()> {
     let rules = &replay.recording().setup.rules.clone();
     let drawing = |step| format!("step {step}\n{}\n", text::text(&moment(replay, step), rules, None));
-    Ok(fs::write(out, steps.map(drawing).collect::<String>())?)
+    Ok(files::write(out, steps.map(drawing).collect::<String>().as_bytes())?)
 }

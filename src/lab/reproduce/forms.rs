@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use serde_json::Value;
+use tetrion::files;
 
 /// A report in all output forms.
 #[derive(Clone, Debug)]
@@ -22,7 +23,8 @@ impl Forms {
     pub fn keep(&self, folder: &Path, name: &str) -> anyhow::Result<()> {
         for (ending, text) in [("json", &format!("{}\n", self.json)), ("md", &self.markdown)] {
             let path = folder.join(format!("{name}.{ending}"));
-            std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+            files::write(&path, text.as_bytes())
+                .with_context(|| format!("cannot write {}", path.display()))?;
         }
         Ok(())
     }

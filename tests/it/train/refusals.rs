@@ -1,6 +1,8 @@
 //! Runs that do not begin, runs that cannot go on, and a disk that fills up.
 
 use std::fs;
+#[cfg(target_os = "linux")]
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -124,7 +126,11 @@ fn a_checkpoint_that_belongs_to_another_run_is_refused() {
 
     let folder = copy(&run, "other_checkpoint", &all);
     fs::copy(other.join(CHECKPOINT), folder.join(CHECKPOINT)).unwrap();
-    refused_to_resume(&folder, 1, &["checkpoint does not belong to the run of", "it was made with seed = 6"]);
+    refused_to_resume(
+        &folder,
+        1,
+        &["checkpoint does not belong to the run of", "it was made with seed = 6"],
+    );
 
     let edit = |test: &str, name: &str, from: &str, to: &str| {
         let folder = copy(&run, test, &all);
@@ -163,12 +169,19 @@ fn a_checkpoint_that_belongs_to_another_run_is_refused() {
 }
 
 /// The line of a generation is on the disk, its checkpoint is not: there is one number of generations, and one way on.
+#[cfg(target_os = "linux")]
 #[test]
 fn a_disk_that_fills_up_is_reported_once_with_how_far_the_run_is() {
     let folder = empty_folder("full_disk");
     let short: Vec<&str> = SMALL.iter().map(|&arg| if arg == "12" { "2" } else { arg }).collect();
     succeeded(tetrion(&short).arg("--out").arg(&folder).output().unwrap());
-    fs::create_dir(folder.join(".checkpoint.tmp")).unwrap();
+    // A file that can be read and not be replaced: it has no name any more.
+    let (path, aside) = (folder.join(CHECKPOINT), folder.join("aside"));
+    fs::copy(&path, &aside).unwrap();
+    let nameless = fs::File::open(&path).unwrap();
+    fs::remove_file(&path).unwrap();
+    let open = format!("/proc/{}/fd/{}", std::process::id(), nameless.as_raw_fd());
+    std::os::unix::fs::symlink(open, &path).unwrap();
     let output = resume(&folder, &["--generations", "12"]).output();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{stderr}");
@@ -178,7 +191,7 @@ fn a_disk_that_fills_up_is_reported_once_with_how_far_the_run_is() {
     let reasons = stderr.matches("os error").count();
     assert!(stderr.contains(&error) && reasons <= 1 && stderr.ends_with(&advice), "{stderr}");
     assert_eq!(fs::read_to_string(folder.join(GENERATIONS)).unwrap().lines().count(), 3, "a line beyond it");
-    fs::remove_dir(folder.join(".checkpoint.tmp")).unwrap();
+    fs::rename(aside, path).unwrap();
     succeeded(resume(&folder, &[]).output());
     check_same(&folder);
 }
