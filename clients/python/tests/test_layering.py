@@ -8,7 +8,7 @@ PACKAGE = Path(__file__).parent.parent / "src/tetrion"
 
 # From the lowest layer up: the private folders, and the public files at the top of the package.
 LAYERS = [
-    ["errors", "records"],
+    ["errors", "records", "_files"],
     ["_checks"],
     ["_messages"],
     ["_transport"],

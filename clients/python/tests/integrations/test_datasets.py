@@ -2,10 +2,13 @@
 
 import importlib.util
 import json
+import os
 import re
 import shlex
+import stat
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -273,6 +276,36 @@ def test_the_command_writes_the_same_file(client, tmp_path, capsys):
     dataset.write(path, recordings=[game], observations=["board"], client=client)
     dataset.main([str(other), "--recordings", str(tmp_path / "game.json"), "--observations", "board"])
     assert path.read_bytes() == other.read_bytes()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links, pipes and devices as POSIX has them")
+def test_the_command_writes_through_links_pipes_and_devices(tmp_path, capsys):
+    games = ["--policy", "bcts", "--games", "1", "--max-pieces", "20"]
+    plain, link, target = (tmp_path / name for name in ("plain.parquet", "link.parquet", "target.parquet"))
+    dataset.main([str(plain), *games])
+    link.symlink_to(target.name)
+    dataset.main([str(link), *games])
+    assert link.is_symlink()
+    assert target.read_bytes() == plain.read_bytes()
+
+    target.unlink()
+    os.mkfifo(target)
+    found: list[bytes] = []
+    reader = threading.Thread(target=lambda: found.append(target.read_bytes()), daemon=True)
+    reader.start()
+    dataset.main([str(link), *games])
+    reader.join(100)
+    assert found == [plain.read_bytes()]
+    assert target.is_fifo()
+
+    target.unlink()
+    try:
+        os.mknod(target, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        target.open("wb").close()
+    except OSError:
+        pytest.skip("cannot make a device")
+    dataset.main([str(link), *games])
+    assert target.is_char_device()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy.typing as npt
 from tetrion._clients.client import Client
 from tetrion._datasets.games import begin, invalid_actions, recordings_of
 from tetrion._datasets.recipe import Recipe, recipe_from
+from tetrion._files import whole_file
 from tetrion._messages.placements import Placements
 from tetrion._messages.policies import Policy
 from tetrion._messages.requests import selected_features
@@ -53,15 +53,8 @@ def write_file(path: str | os.PathLike[str], recipe: Recipe, client: Client) -> 
         The number of steps.
     """
     pyarrow = parquet()
-    final = Path(path)
-    partial = final.with_name(final.name + ".part")
-    try:
-        with partial.open("wb") as file:
-            rows = _write(pyarrow, file, recipe, client)
-        partial.replace(final)
-    finally:
-        partial.unlink(missing_ok=True)
-    return rows
+    with whole_file(path) as file:
+        return _write(pyarrow, file, recipe, client)
 
 
 def read_recipe(path: str | os.PathLike[str], client: Client) -> Recipe:

@@ -17,6 +17,7 @@ from google.protobuf import json_format
 
 from tetrion._checks import arguments
 from tetrion._checks.extension import extension
+from tetrion._files import whole_file
 from tetrion._messages import drawings
 from tetrion._messages.ends import word
 from tetrion._messages.records import rules_fields
@@ -75,7 +76,8 @@ class Recording:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a file: JSON if its name ends in `.json`, else the binary form, a byte or two a step."""
         as_json = os.fspath(path).lower().endswith(".json")
-        Path(path).write_bytes(self.to_json().encode() if as_json else self.to_bytes())
+        with whole_file(path) as file:
+            file.write(self.to_json().encode() if as_json else self.to_bytes())
 
     def to_json(self) -> str:
         """The file in JSON: a line."""
