@@ -58,6 +58,11 @@ impl Run {
     }
 }
 
+/// A text with single spaces instead of line ends and longer gaps.
+pub fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 impl Contender {
     /// Finds the agent, controller, training run, file of weights or file with a formula that `name` names.
     ///
@@ -79,8 +84,10 @@ impl Contender {
 
     /// A formula that a flag gives; its text is its name.
     pub fn from_formula(text: &str) -> Contender {
-        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        Contender::Formula { name: without_middle(&line, MAX_NAME).into_owned(), text: text.to_owned() }
+        Contender::Formula {
+            name: without_middle(&on_one_line(text), MAX_NAME).into_owned(),
+            text: text.to_owned(),
+        }
     }
 
     /// Rules of the training run; `None` for a name or a formula.

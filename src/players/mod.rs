@@ -11,7 +11,7 @@ mod pilot;
 mod player;
 mod reasons;
 
-pub use contender::{Contender, Run};
+pub use contender::{Contender, Run, on_one_line};
 pub use game_series::{GameSeries, result};
 pub use named::{agent, controller, monte_carlo, title, title_of_weights};
 pub use pilot::{Pilot, Values};

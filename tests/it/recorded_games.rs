@@ -182,6 +182,96 @@ fn evaluate(folder: &Path, which: &str) -> Output {
     .concat())
 }
 
+/// Players whose names are equal, or equal as file names: each has its own name, and as many files as announced.
+#[test]
+fn players_of_one_name_are_told_apart() {
+    let folder = folder("one_name");
+    for (path, formula) in [("a/x.formula", "-holes"), ("b/x.formula", "-max_height"), ("X.formula", "holes")]
+    {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, formula).unwrap();
+    }
+    let numbers =
+        |weight: u32| format!("-holes - row_transitions - {weight}*max_height - column_transitions");
+    let cases: [(&[&str], &[&str], &[&str]); 6] = [
+        (
+            &["--formula=-holes+max_height", "--formula=-holes-max_height"],
+            &["-holes+max_height", "-holes-max_height"],
+            &["holes-max_height", "holes-max_height-2"],
+        ),
+        (
+            &["--formula", "holes*2", "--formula", "holes/2"],
+            &["holes*2", "holes/2"],
+            &["holes-2", "holes-2-2"],
+        ),
+        (
+            &["a/x.formula", "b/x.formula", "X.formula"],
+            &["a/x.formula", "b/x.formula", "X"],
+            &["a-x.formula", "b-x.formula", "X"],
+        ),
+        (
+            &["X.formula", "a/x.formula", "dt-10", "dt-10", "dt-10"],
+            &["X", "x", "dt-10", "dt-10 (2)", "dt-10 (3)"],
+            &["X", "x-2", "dt-10", "dt-10-2", "dt-10-3"],
+        ),
+        // The formulas differ where a name has no room.
+        (
+            &["--formula", &numbers(1), "--formula", &numbers(2)],
+            &[&numbers(1), &numbers(2)],
+            &[
+                "holes-row_transitions-1-max_height-column_transitions",
+                "holes-row_transitions-2-max_height-column_transitions",
+            ],
+        ),
+        (&["--formula=0-holes", "--formula=0 - holes"], &["0-holes", "0 - holes"], &["0-holes", "0-holes-2"]),
+    ];
+    let evaluate = |players: &[&str], flags: &[&str]| {
+        let limits = ["--height", "6", "--games", "3", "--max-pieces", "20"];
+        let mut command = tetrion(&["evaluate"]);
+        let output = command.args(players).args(limits).args(flags).current_dir(&folder).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{players:?}: {stderr}");
+        (String::from_utf8(output.stdout).unwrap(), stderr)
+    };
+    for (players, names, stems) in cases {
+        let _ = fs::remove_dir_all(folder.join("games"));
+        let record = ["--record", "best,best,all=2", "--record-dir", "games"];
+        let (json, said) =
+            evaluate(players, &[&["--json", "--games-csv", "games.csv"][..], &record].concat());
+        let json: Value = serde_json::from_str(&json).unwrap();
+        let results = json["results"].as_array().unwrap().iter();
+        assert_eq!(results.map(|result| result["name"].as_str().unwrap()).collect::<Vec<_>>(), names);
+        let differences = json["paired_differences"].as_array().unwrap().iter();
+        assert_eq!(
+            differences.map(|result| result["name"].as_str().unwrap()).collect::<Vec<_>>(),
+            names[1..]
+        );
+        let csv = fs::read_to_string(folder.join("games.csv")).unwrap();
+        let (table, _) = evaluate(players, &[]);
+        for name in names {
+            assert!(table.lines().any(|line| line.starts_with(&format!("{name} "))), "{name}: {table}");
+            assert_eq!(csv.lines().filter(|line| line.starts_with(&format!("{name},"))).count(), 3, "{csv}");
+            assert!(said.contains(&format!("{name}: 3 recordings in games\n")), "{said}");
+        }
+        let mut expected = Vec::new();
+        for (name, stem) in names.iter().zip(stems) {
+            for word in ["best", "game-0", "game-1"] {
+                let file = format!("{stem}-{word}.json");
+                let recording = fs::read(folder.join("games").join(&file)).unwrap();
+                assert_eq!(tetrion::wire::recording::read(&recording).unwrap().player, *name, "{file}");
+                expected.push(file);
+            }
+        }
+        let found = fs::read_dir(folder.join("games")).unwrap();
+        let mut found: Vec<_> =
+            found.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        found.sort();
+        expected.sort();
+        assert_eq!(found, expected);
+    }
+}
+
 #[test]
 fn evaluate_records_the_games_that_it_is_asked_for() {
     let folder = folder("evaluate");

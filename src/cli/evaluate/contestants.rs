@@ -1,6 +1,7 @@
 //! The policies of an evaluation (controllers and agents by name, training runs, weights from files, formulas) and their
 //! common rules.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use anyhow::Context;
@@ -9,7 +10,7 @@ use super::args::EvaluateArgs;
 use crate::agents::{Controller, MonteCarlo, Play, PlayChoice};
 use crate::client::{Features, Policy, PolicyKind, RulesChoice, WeightRows};
 use crate::input::UsageError;
-use crate::players::{Contender, monte_carlo, title, title_of_weights};
+use crate::players::{Contender, monte_carlo, on_one_line, title, title_of_weights};
 use crate::trainer::rules::RulesNote;
 use crate::trainer::trained_weights;
 use crate::trainer::weights::{plain_numbers, read_text};
@@ -20,10 +21,12 @@ use crate::wire::limits::MAX_GAMES;
 const DEFAULT_SIZE: (u32, u32) = (10, 10);
 /// Most games of all controllers together. Each takes 64 bytes until the end, 1 GiB in total.
 const MAX_ALL_GAMES: u64 = 16 * MAX_GAMES;
+/// Most characters of a formula or a path that is a name in full.
+const MAX_FULL_NAME: usize = 200;
 
 /// An agent or a controller to evaluate.
 pub struct Contestant {
-    /// Name in the results.
+    /// Name in the results, which no other contestant has.
     pub name: String,
     /// The policy of the request.
     pub policy: Policy,
@@ -34,6 +37,7 @@ pub fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, Rule
     check_parameters(args)?;
     let choice = args.search.choice();
     let (mut contestants, mut noted, mut plays) = (Vec::new(), None, Vec::new());
+    let mut full_names = Vec::new();
     let named = args.players.iter().map(|player| Contender::new(player));
     let formulas = args.formula.iter().map(|text| Ok(Contender::from_formula(text)));
     let names = args.players.iter().chain(&args.formula);
@@ -44,6 +48,10 @@ pub fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, Rule
             Contender::Run(_) => title_of_weights(player, choice, contender.play()),
             Contender::Formula { name, .. } => title_of_weights(name, choice, contender.play()),
         };
+        full_names.push(match &contender {
+            Contender::Formula { .. } => title_of_weights(&on_one_line(player), choice, contender.play()),
+            _ => name.clone(),
+        });
         let policy = match (args.playouts, monte_carlo(player)) {
             (Some(playouts), Some(agent)) => {
                 let with = if agent.is_as_coded() { MonteCarlo::as_coded } else { MonteCarlo::new };
@@ -62,7 +70,9 @@ pub fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, Rule
         }
         for path in &args.weights {
             let contestant = read_numbers(path, features, choice).with_context(|| path.display().to_string());
-            contestants.push(contestant?);
+            let contestant = contestant?;
+            full_names.push(contestant.name.clone());
+            contestants.push(contestant);
             plays.push(Play::default());
         }
     } else if !args.weights.is_empty() {
@@ -90,8 +100,36 @@ pub fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, Rule
         None => RulesChoice::default(),
     };
     others.preset = preset;
+    distinguish(&mut contestants, &full_names);
     let shown = plays.into_iter().map(|own| choice.or(own).search.pieces_shown()).max().unwrap_or(0);
     Ok((contestants, args.rules.choice_that_shows(shown, others)))
+}
+
+/// Gives different names to contestants of one name: the full text or path of a formula, then numbers.
+fn distinguish(contestants: &mut [Contestant], full_names: &[String]) {
+    let names: Vec<String> = contestants.iter().map(|contestant| contestant.name.clone()).collect();
+    let comes_once = |name: &String| names.iter().filter(|other| *other == name).count() == 1;
+    let better = names.iter().zip(full_names).map(|(name, full)| {
+        let is_short = full.chars().count() <= MAX_FULL_NAME;
+        if comes_once(name) || !is_short { name.clone() } else { full.clone() }
+    });
+    let names = unique(better, |name, number| format!("{name} ({number})"), str::to_owned);
+    contestants.iter_mut().zip(names).for_each(|(contestant, name)| contestant.name = name);
+}
+
+/// Makes equal names different: the second of them gets `numbered(name, 2)`. Names with one `key` are equal.
+pub fn unique(
+    names: impl Iterator<Item = String>,
+    numbered: impl Fn(&str, usize) -> String,
+    key: impl Fn(&str) -> String,
+) -> Vec<String> {
+    let mut keys = HashSet::new();
+    let with_number = |name: String| {
+        let numbers = (2..).map(|number| numbered(&name, number));
+        let mut names = std::iter::once(name.clone()).chain(numbers);
+        names.find(|name| keys.insert(key(name))).expect("there is always another number")
+    };
+    names.map(with_number).collect()
 }
 
 /// Refuses flags that apply to no contestant.

@@ -14,14 +14,13 @@ pub use report::{interval, number};
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::Context;
 
 use self::contestants::{Contestant, contestants};
-use self::record::record;
+use self::record::{record, stems};
 use self::report::{Difference, to_json, to_text};
 use super::connection::Connection;
 use super::interrupt::INTERRUPTED;
@@ -32,6 +31,7 @@ use crate::client::{
     Client, ClientError, Estimate, Evaluated, EvaluationRequest, GameResult, LossEstimate, Outcomes, Seeds,
 };
 use crate::engine::EpisodeEnd;
+use crate::files;
 use crate::input::UsageError;
 use crate::summary::Statistics;
 use crate::text::numbers::count;
@@ -107,12 +107,15 @@ async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
     // Print before writing the file, so that a full disk cannot prevent it.
     print(&text)?;
     if let Some(path) = &args.games_csv {
-        write_games(path, &scores, &evaluations)
+        files::write_with(path, |file| write_games(file, &scores, &evaluations))
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
     if let Some((selection, folder)) = wanted {
-        for ((request, evaluated), Score { name, .. }) in requests.iter().zip(&evaluations).zip(&scores) {
-            let files = record(&connection.client, request, evaluated, name, (&selection.0, folder)).await?;
+        let stems = stems(scores.iter().map(|score| score.name.as_str()));
+        let played = requests.iter().zip(&evaluations).zip(&scores).zip(&stems);
+        for (((request, evaluated), Score { name, .. }), stem) in played {
+            let wanted = (selection.0.as_slice(), folder);
+            let files = record(&connection.client, request, evaluated, name, stem, wanted).await?;
             let recordings = count(files as u64, "recording");
             say(format_args!("{name}: {recordings} in {}", folder.display()));
         }
@@ -159,13 +162,13 @@ fn differences(scores: &[Score], evaluations: &[Evaluated]) -> Vec<Difference> {
 }
 
 /// Writes one CSV line per game, or per estimate.
-fn write_games(path: &Path, scores: &[Score], evaluations: &[Evaluated]) -> io::Result<()> {
-    let mut csv = BufWriter::new(File::create(path)?);
+fn write_games(file: &mut File, scores: &[Score], evaluations: &[Evaluated]) -> io::Result<()> {
+    let mut csv = BufWriter::new(file);
     let is_estimate = scores.first().is_some_and(|score| score.is_estimate);
     writeln!(csv, "{}", if is_estimate { ESTIMATE_COLUMNS } else { GAME_COLUMNS })?;
     for (score, evaluated) in scores.iter().zip(evaluations) {
         let name = match score.name.as_str() {
-            name if name.contains(['"', ',', '\n']) => format!("\"{}\"", name.replace('"', "\"\"")),
+            name if name.contains(['"', ',', '\n', '\r']) => format!("\"{}\"", name.replace('"', "\"\"")),
             name => name.to_owned(),
         };
         match &evaluated.outcomes {

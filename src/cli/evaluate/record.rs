@@ -5,12 +5,15 @@ use std::str::FromStr;
 
 use anyhow::Context;
 
+use super::contestants::unique;
 use crate::cli::recordings;
 use crate::client::{Client, Evaluated, EvaluationRequest, GameResult};
 use crate::trainer::games::{RecordError, recorded};
 
 /// Most games that one command records.
 const MAX_RECORDINGS: u32 = 1_000;
+/// Most letters of a player's name in a file name; systems allow 255 in all.
+const MAX_STEM: usize = 100;
 
 /// The games of each controller to record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +79,13 @@ impl RecordedGames {
     }
 }
 
-/// Records games of one controller in a folder. Returns the number of files.
+/// File names, without an ending, for the games of players with these names. Names that differ only by case get
+/// different ones: on some systems they name one file.
+pub fn stems<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    unique(names.map(slug), |slug, number| format!("{slug}-{number}"), str::to_lowercase)
+}
+
+/// Records games of one controller in files of a folder that begin with `stem`. Returns the number of files.
 ///
 /// # Errors
 /// If the server cannot reproduce a game, or a file cannot be written.
@@ -85,10 +94,17 @@ pub async fn record(
     request: &EvaluationRequest,
     evaluated: &Evaluated,
     name: &str,
+    stem: &str,
     (which, folder): (&[RecordedGames], &Path),
 ) -> anyhow::Result<usize> {
     let games = evaluated.games(0);
-    let chosen: Vec<(u32, String)> = which.iter().flat_map(|which| which.of(games)).collect();
+    let mut chosen: Vec<(u32, String)> = Vec::new();
+    for game in which.iter().flat_map(|which| which.of(games)) {
+        // Two choices may name one file, as in `best,best`.
+        if !chosen.contains(&game) {
+            chosen.push(game);
+        }
+    }
     let indices: Vec<u32> = chosen.iter().map(|(index, _)| *index).collect();
     let recorded = recorded(client, request, evaluated, name, &indices).await.map_err(|error| match error {
         RecordError::Client(error) => anyhow::Error::new(error),
@@ -96,7 +112,7 @@ pub async fn record(
     });
     let recorded = recorded.with_context(|| format!("cannot record {name}"))?;
     for ((_, word), recording) in chosen.iter().zip(&recorded) {
-        recordings::write(&folder.join(format!("{}-{word}.json", slug(name))), recording)?;
+        recordings::write(&folder.join(format!("{stem}-{word}.json")), recording)?;
     }
     Ok(chosen.len())
 }
@@ -104,6 +120,10 @@ pub async fn record(
 /// Turns a name into a file name.
 fn slug(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
-    let slug: String = name.chars().map(plain).collect();
-    slug.trim_matches(['-', '.']).to_owned()
+    let mut slug: String = name.chars().map(plain).collect();
+    slug = slug.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-");
+    let slug = slug.trim_matches(['-', '.']);
+    // The end of a path says more than its beginning. Every letter is one byte.
+    let slug = slug[slug.len().saturating_sub(MAX_STEM)..].trim_matches(['-', '.']);
+    if slug.is_empty() { "player".to_owned() } else { slug.to_owned() }
 }
