@@ -1,9 +1,14 @@
-//! Input from people and files: the error for input that the program does not understand, and bounded reading of
-//! files.
+//! Input from people and files: the error for input that the program does not understand, bounded reading of files, and
+//! strict JSON.
 
+use std::collections::HashSet;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 /// Input that the program does not understand: a flag, a value, a name. The exit code is 2.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -52,4 +57,71 @@ pub fn read_utf8(path: &Path, max_bytes: u64) -> io::Result<String> {
 pub fn utf8(bytes: Vec<u8>) -> io::Result<String> {
     let text = String::from_utf8(bytes);
     text.map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is no text in UTF-8"))
+}
+
+/// Reads JSON. Refuses an object with a key that comes twice, because readers differ in the value that they take.
+///
+/// # Errors
+/// If the text is not the JSON of a `T`.
+pub fn parse_json<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
+    serde_json::from_str::<UniqueKeys>(text)?;
+    serde_json::from_str(text)
+}
+
+/// Any JSON in which each key of an object comes once.
+struct UniqueKeys;
+
+impl<'de> Deserialize<'de> for UniqueKeys {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<UniqueKeys, D::Error> {
+        deserializer.deserialize_any(UniqueKeys)
+    }
+}
+
+impl<'de> Visitor<'de> for UniqueKeys {
+    type Value = UniqueKeys;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<UniqueKeys, E> {
+        Ok(UniqueKeys)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<UniqueKeys, E> {
+        Ok(UniqueKeys)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<UniqueKeys, E> {
+        Ok(UniqueKeys)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<UniqueKeys, E> {
+        Ok(UniqueKeys)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<UniqueKeys, E> {
+        Ok(UniqueKeys)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<UniqueKeys, E> {
+        Ok(UniqueKeys)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<UniqueKeys, A::Error> {
+        while list.next_element::<UniqueKeys>()?.is_some() {}
+        Ok(UniqueKeys)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<UniqueKeys, A::Error> {
+        let mut keys = HashSet::new();
+        while let Some(key) = object.next_key::<String>()? {
+            if keys.contains(&key) {
+                return Err(A::Error::custom(format!("the key {key:?} comes twice")));
+            }
+            keys.insert(key);
+            object.next_value::<UniqueKeys>()?;
+        }
+        Ok(UniqueKeys)
+    }
 }

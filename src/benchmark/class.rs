@@ -165,7 +165,7 @@ impl Class {
         json!({
             "rules": rules,
             "invalid_actions": self.invalid_actions_name(),
-            "seed": SEED,
+            "seed": SEED.to_string(),
             "num_games": self.games,
             "max_pieces": self.max_pieces,
         })

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::class::{Class, NAME};
 use super::entrant::{PlayerNote, Source};
 use super::recorded::Game;
-use crate::input::{UsageError, read_utf8};
+use crate::files;
+use crate::input::{UsageError, parse_json, read_open, utf8};
 use crate::summary::{LinesPerLoss, Statistics};
 use crate::text::escapes::without_middle;
 use crate::trainer::score::statistics_to_json;
@@ -111,10 +112,10 @@ impl BenchmarkResult {
     /// [`UsageError`] for a file that cannot be read, or holds no result of this benchmark.
     pub fn read(path: &Path) -> Result<(BenchmarkResult, &'static Class), UsageError> {
         let wrong = |problem: String| UsageError(format!("{}: {problem}", path.display()));
-        let text =
-            read_utf8(path, MAX_RESULT_BYTES).map_err(|error| wrong(format!("cannot be read: {error}")))?;
+        let text = files::open(path).and_then(|file| utf8(read_open(file, MAX_RESULT_BYTES)?));
+        let text = text.map_err(|error| wrong(format!("cannot be read: {error}")))?;
         let result: BenchmarkResult =
-            serde_json::from_str(&text).map_err(|error| wrong(format!("is no result of {NAME}: {error}")))?;
+            parse_json(&text).map_err(|error| wrong(format!("is no result of {NAME}: {error}")))?;
         if result.benchmark != NAME {
             return Err(wrong(format!("benchmark is {:?}, expected {NAME:?}", result.benchmark)));
         }

@@ -8,14 +8,13 @@
 //! | [`learning`], [`lessons`], [`learner`], [`seen_playfields`] | learning from every step, by temporal differences |
 //! | [`settings`], [`unit`](mod@unit) | everything that decides the results of a run |
 //! | [`run`], [`run_folder`], [`curve`] | the parts that all runs share, and their files |
-//! | [`weights`], [`model`], [`rules`], [`large_u64`] | `weights.json` |
+//! | [`weights`], [`model`], [`rules`] | `weights.json` |
 //! | [`score`], [`games`] | the results of games, and recordings of them |
 //! | [`trained_weights`] | weights of a run or a file, to play with |
 
 pub mod curve;
 pub mod error;
 pub mod games;
-pub mod large_u64;
 pub mod learner;
 pub mod learning;
 pub mod lessons;

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::TrainError;
-use super::large_u64;
 use super::model::ModelNote;
 use super::rules::RulesNote;
 use super::rules::{read_changes, write_changes};
@@ -16,7 +15,7 @@ use crate::client::{
 use crate::engine::Changes;
 use crate::engine::rng::{Tag, word};
 use crate::input::UsageError;
-use crate::optimizers::Config;
+use crate::optimizers::{Config, seed_text};
 use crate::text::numbers::count;
 
 /// Number of last generations whose results and best candidates become finalists.
@@ -29,7 +28,7 @@ pub const NUM_CHOICES: usize = 2 * LAST_GENERATIONS + 2;
 #[serde(deny_unknown_fields)]
 pub struct Settings<M = Config> {
     /// Seed of all draws, for weights and for pieces.
-    #[serde(with = "large_u64")]
+    #[serde(with = "seed_text")]
     pub seed: u64,
     /// Number of generations.
     pub generations: u32,

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::model::ModelNote;
 use super::rules::RulesNote;
 use crate::client::{Features, Play, PlayChoice, Policy, PolicyKind, Search, TerminalValue, WeightRows};
-use crate::input::{UsageError, read_utf8};
+use crate::input::{UsageError, parse_json, read_utf8};
+use crate::optimizers::seed_text;
 use crate::text::escapes::without_middle;
 use crate::text::numbers::count;
 use crate::wire::limits::MAX_MODEL_PARAMETERS;
@@ -60,8 +61,10 @@ pub struct Weights {
 #[serde(deny_unknown_fields)]
 pub struct SeedsNote {
     /// Seed of the run that found the weights.
+    #[serde(with = "seed_text")]
     pub training: u64,
     /// Seed of the games that the score comes from.
+    #[serde(with = "seed_text")]
     pub evaluation: u64,
 }
 
@@ -179,7 +182,7 @@ impl Weights {
         if format != WEIGHTS_FORMAT {
             return Err(WeightsError::Format(format));
         }
-        let weights: Self = serde_json::from_str(text).map_err(WeightsError::Json)?;
+        let weights: Self = parse_json(text).map_err(WeightsError::Json)?;
         weights.check()?;
         Ok(weights)
     }

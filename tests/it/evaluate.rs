@@ -124,6 +124,16 @@ fn controllers_are_compared_game_by_game() {
     check_lines(&differences[1], &vec![0.0; GAMES as usize]); // itself, on the same pieces
 }
 
+/// JavaScript and jq round such a number.
+#[test]
+fn seeds_are_text_in_json() {
+    let seed = ((1u64 << 53) + 1).to_string();
+    let output = tetrion(&["evaluate", "random", "--height", "5", "--games", "3", "--json", "--seed", &seed]);
+    let output = { output }.output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["seed"], Value::String(seed));
+}
+
 #[test]
 fn plain_numbers_play_with_the_features_they_belong_to() {
     let path = file("plain.txt");

@@ -140,7 +140,7 @@ fn a_checkpoint_of_another_run_is_refused() {
     std::fs::copy(one.join(CHECKPOINT), other.join(CHECKPOINT)).unwrap();
     let refused = resume(&other, &[]).output();
     let stderr = String::from_utf8_lossy(&refused.stderr);
-    assert!(stderr.contains("made with seed = 5, the settings say 6"), "{stderr}");
+    assert!(stderr.contains("made with seed = \"5\", the settings say \"6\""), "{stderr}");
 }
 
 /// A run of some seconds that learns a network.

@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use tetrion::agents::{Search, TerminalValue};
 use tetrion::client::{Activation, Mlp, ModelShape, NTuple, TupleKind, TuplePattern};
 use tetrion::engine::Rules;
-use tetrion::optimizers::{CemPreset, Config, Generation, Optimizer, State};
-use tetrion::trainer::large_u64;
+use tetrion::optimizers::{CemPreset, Config, Generation, Optimizer, State, seed_text};
 use tetrion::trainer::model::ModelNote;
 use tetrion::trainer::rules::RulesNote;
 use tetrion::trainer::run_folder::{
@@ -21,7 +20,7 @@ use crate::cem::{advance, toy};
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Settings {
-    #[serde(with = "large_u64")]
+    #[serde(with = "seed_text")]
     seed: u64,
     optimizer: Config,
 }
@@ -419,20 +418,23 @@ fn weights_of_another_kind_are_refused() {
 }
 
 #[test]
-fn seeds_beyond_what_toml_counts() {
-    for (seed, written) in [
-        (0, "0"),
-        (i64::MAX as u64, "9223372036854775807"),
-        (i64::MAX as u64 + 1, "\"9223372036854775808\""),
-        (u64::MAX, "\"18446744073709551615\""),
-    ] {
+fn seeds_are_text_in_files_and_may_be_numbers() {
+    for seed in [0, (1 << 53) + 1, i64::MAX as u64 + 1, u64::MAX] {
         let text = toml::to_string(&Settings { seed, ..settings() }).unwrap();
-        assert_eq!(text.lines().next().unwrap(), format!("seed = {written}"));
+        assert_eq!(text.lines().next().unwrap(), format!("seed = \"{seed}\""));
         assert_eq!(toml::from_str::<Settings>(&text).unwrap().seed, seed);
+        let seeds = SeedsNote { training: seed, evaluation: seed };
+        let json = serde_json::to_string(&seeds).unwrap();
+        assert_eq!(json, format!("{{\"training\":\"{seed}\",\"evaluation\":\"{seed}\"}}"));
+        let numbers = json.replace(&format!("\"{seed}\""), &seed.to_string());
+        for json in [json, numbers] {
+            assert_eq!(serde_json::from_str::<SeedsNote>(&json).unwrap(), seeds, "{json}");
+        }
     }
+    let text = toml::to_string(&settings()).unwrap();
+    let edited = |seed: &str| toml::from_str::<Settings>(&text.replace(text.lines().next().unwrap(), seed));
+    assert_eq!(edited("seed = 7").unwrap().seed, 7);
     for refused in ["-1", "\"\"", "\"18446744073709551616\"", "1.5"] {
-        let text = toml::to_string(&settings()).unwrap();
-        let text = text.replace("\"18446744073709551615\"", refused);
-        assert!(toml::from_str::<Settings>(&text).is_err(), "{refused}");
+        assert!(edited(&format!("seed = {refused}")).is_err(), "{refused}");
     }
 }

@@ -48,7 +48,7 @@ pub fn to_json(
         "rules_version": started.rules_version,
         "width": started.rules.width,
         "height": started.rules.height,
-        "seed": args.seed,
+        "seed": args.seed.to_string(),
         "max_pieces": started.max_pieces,
         "max_steps": started.max_steps,
         "loss_trials": started.loss_trials,

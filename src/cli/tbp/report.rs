@@ -147,7 +147,7 @@ impl<'a> Report<'a> {
             "rules": self.preset,
             "rules_changes": changes(self.preset, rules),
             "rules_version": RULES_VERSION,
-            "seed": seed,
+            "seed": seed.to_string(),
             "games": self.games.len(),
             "max_pieces": max_pieces,
             "think_ms": think.as_millis() as u64,

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use super::draws::Draws;
 use super::{
     Best, Generation, InvalidParameter, Look, MAX_MAGNITUDE, MAX_POPULATION, Optimizer, Round, State,
-    TellError,
+    TellError, seed_text,
 };
 
 /// The parameters of a search.
@@ -125,6 +125,7 @@ pub enum Variance {
 #[serde(deny_unknown_fields)]
 pub struct CemState {
     /// Seed of all draws.
+    #[serde(with = "seed_text")]
     pub seed: u64,
     /// Number of completed generations.
     pub generation: u32,

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::draws::Draws;
 use super::{
     Best, Generation, InvalidParameter, Look, MAX_MAGNITUDE, MAX_POPULATION, Optimizer, Round, State,
-    TellError,
+    TellError, seed_text,
 };
 
 /// The parameters of a search.
@@ -45,6 +45,7 @@ pub struct GeneticConfig {
 #[serde(deny_unknown_fields)]
 pub struct GeneticState {
     /// Seed of all draws.
+    #[serde(with = "seed_text")]
     pub seed: u64,
     /// Number of completed generations.
     pub generation: u32,

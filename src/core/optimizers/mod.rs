@@ -39,6 +39,7 @@ pub mod cem;
 mod draws;
 pub mod genetic;
 pub mod network;
+pub mod seed_text;
 pub mod td;
 
 use serde::{Deserialize, Serialize};

@@ -370,7 +370,7 @@ impl OptimumReport {
             "title": TITLE,
             "source": SOURCE,
             "quick": self.quick,
-            "seed": self.seed,
+            "seed": self.seed.to_string(),
             "rows": self.rows.iter().map(SolvedRow::to_json).collect::<Vec<_>>(),
         });
         Forms { text: table.to_text(), markdown: table.to_markdown(), json }

@@ -338,7 +338,7 @@ impl Report {
             "title": self.experiment.title,
             "source": self.experiment.source,
             "quick": self.quick,
-            "seed": self.seed,
+            "seed": self.seed.to_string(),
             "rows": self.rows.iter().map(row).collect::<Vec<_>>(),
         })
     }

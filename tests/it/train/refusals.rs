@@ -129,7 +129,7 @@ fn a_checkpoint_that_belongs_to_another_run_is_refused() {
     refused_to_resume(
         &folder,
         1,
-        &["checkpoint does not belong to the run of", "it was made with seed = 6"],
+        &["checkpoint does not belong to the run of", "it was made with seed = \"6\""],
     );
 
     let edit = |test: &str, name: &str, from: &str, to: &str| {

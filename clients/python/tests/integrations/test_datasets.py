@@ -287,6 +287,7 @@ def test_the_command_writes_through_links_pipes_and_devices(tmp_path, capsys):
     dataset.main([str(link), *games])
     assert link.is_symlink()
     assert target.read_bytes() == plain.read_bytes()
+    assert about(target)["recipe"]["seed"] == "1", "a seed is text in JSON"
 
     target.unlink()
     os.mkfifo(target)

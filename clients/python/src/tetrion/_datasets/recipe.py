@@ -104,8 +104,8 @@ class Recipe:
             raise InvalidArgumentError("recipe.recordings", f"are not base64: {error}") from None
 
     def to_json(self) -> dict[str, Any]:
-        """The recipe as JSON."""
-        return asdict(self)
+        """The recipe as JSON. The seed is a string, as in all JSON of this project."""
+        return {**asdict(self), "seed": None if self.seed is None else str(self.seed)}
 
 
 def recipe_of(
@@ -160,6 +160,8 @@ def recipe_from(client: Client, text: bytes) -> Recipe:
     try:
         found = json.loads(text)["recipe"]
         known = {field.name: found[field.name] for field in fields(Recipe)}
+        if isinstance(known["seed"], str):
+            known["seed"] = int(known["seed"])
         recipe = Recipe(**known)
         if recipe.recordings is not None:
             _checked_recordings(recipe.recorded())
