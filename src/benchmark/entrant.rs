@@ -8,6 +8,7 @@ use super::class::{Class, Players, SEED};
 use crate::agents::{Controller, PlayChoice, Search, TerminalValue};
 use crate::client::{EvaluationRequest, Policy};
 use crate::engine::RULES_VERSION;
+use crate::files;
 use crate::input::UsageError;
 use crate::players::{Contender, monte_carlo, title, title_of_weights};
 
@@ -111,7 +112,11 @@ impl Entrant {
     /// The problem of a player that cannot be read, or does not belong to the class.
     pub fn of_result(class: &Class, note: &PlayerNote, folder: &Path) -> Result<Option<Entrant>, String> {
         note.check_name()?;
-        let read = |file| Contender::new(&folder.join(file).to_string_lossy()).map_err(|error| error.0);
+        let read = |file| {
+            let path = folder.join(file);
+            files::open(&path).map_err(|error| format!("{file} cannot be read: {error}"))?;
+            Contender::new(&path.to_string_lossy()).map_err(|error| error.0)
+        };
         let contender = match &note.source {
             Source::Named(name) => Contender::Named(name.clone()),
             Source::Weights => read(WEIGHTS_FILE)?,

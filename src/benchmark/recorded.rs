@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::class::{Class, invalid_actions_name};
 use crate::client::GameResult;
 use crate::engine::EpisodeEnd;
-use crate::input::{UsageError, read_bytes};
+use crate::files;
+use crate::input::{UsageError, read_open};
 use crate::pool::Pool;
 use crate::recording::{Outcome, Pieces, Recording, Replay, Setup};
 use crate::wire::limits::MAX_RECORDING_BYTES;
@@ -38,8 +39,8 @@ impl From<&GameResult> for Game {
 /// # Errors
 /// The problem of a file that cannot be read or is no recording.
 pub(super) fn read_recording(path: &Path) -> Result<Recording, String> {
-    let bytes =
-        read_bytes(path, MAX_RECORDING_BYTES.into()).map_err(|error| format!("cannot be read: {error}"))?;
+    let bytes = files::open(path).and_then(|file| read_open(file, MAX_RECORDING_BYTES.into()));
+    let bytes = bytes.map_err(|error| format!("cannot be read: {error}"))?;
     read(&bytes).map_err(|error| error.to_string())
 }
 

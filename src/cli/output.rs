@@ -19,6 +19,7 @@ use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::path::Path;
 
 use anyhow::Context;
 
@@ -93,6 +94,20 @@ pub fn shell_word(word: impl AsRef<OsStr>) -> String {
         return format!("$'{}'", written_out(&word, |letter| is_obeyed(letter) || letter.is_control()));
     }
     format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// A path in the form that a shell command needs. A name that begins with a dash would be read as an option.
+///
+/// ```
+/// use tetrion::cli::output::shell_path;
+/// assert_eq!(["runs/bcts-1", "-run", "-my run"].map(shell_path), ["runs/bcts-1", "./-run", "'./-my run'"]);
+/// ```
+pub fn shell_path(path: impl AsRef<Path>) -> String {
+    let path = path.as_ref();
+    match path.as_os_str().as_encoded_bytes() {
+        [b'-', ..] => shell_word(Path::new(".").join(path)),
+        _ => shell_word(path),
+    }
 }
 
 /// The log's writer, which writes to stderr and never fails.

@@ -7,7 +7,7 @@ use tracing::{info, warn};
 
 use super::follow::follow;
 use super::options::{read_server_file, read_text};
-use super::output::shell_word;
+use super::output::shell_path;
 use crate::secret::Secret;
 use crate::server::{Replaced, TokenFile, Tokens};
 
@@ -58,7 +58,7 @@ pub fn exposure(path: &Path) -> Option<String> {
             return Some(format!(
                 "other users of this machine can read {}: `chmod 600 {}` makes it private",
                 path.display(),
-                shell_word(path)
+                shell_path(path)
             ));
         }
     }

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use tetrion::benchmark::{BenchmarkResult, CLASSES, Class, Folder, Game, NAME, PlayerNote, RESULT, Summary};
+use tetrion::benchmark::{
+    BenchmarkResult, CLASSES, Class, Folder, Game, NAME, PlayerNote, RESULT, Source, Summary,
+};
 use tetrion::engine::{Playfield, Rules, Tetromino};
 use tetrion::env::{InvalidActionPolicy, StartPosition};
 use tetrion::pool::Pool;
@@ -59,6 +61,14 @@ fn forge(folder: &Path, change: impl FnOnce(&mut Recording)) {
     let mut recording = read(&fs::read(&path).unwrap()).unwrap();
     change(&mut recording);
     fs::write(path, to_bytes(&recording)).unwrap();
+}
+
+/// Adds a field behind this text of the result, which has it already.
+fn twice(folder: &Path, after: &str, field: &str) {
+    let path = folder.join(RESULT);
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.contains(after), "{text}");
+    fs::write(path, text.replacen(after, &format!("{after}{field}"), 1)).unwrap();
 }
 
 /// Changes the result.
@@ -306,6 +316,15 @@ fn a_folder_without_a_result_is_trouble() {
             |folder| fs::write(folder.join(RESULT), vec![b' '; 9 << 20]).unwrap(),
             "it has more than 8388608 bytes",
         ),
+        (
+            |folder| twice(folder, "\"summary\":{", "\"num_cut\":7,"),
+            "is no result of tetrion-benchmark-1: the key \"num_cut\" comes twice",
+        ),
+        (|folder| twice(folder, "\"lines\":{", "\"mean\":7,"), "the key \"mean\" comes twice"),
+        (|folder| twice(folder, "\"protocol\":{", "\"seed\":\"7\","), "the key \"seed\" comes twice"),
+        (|folder| twice(folder, "\"rules\":{", "\"width\":7,"), "the key \"width\" comes twice"),
+        (|folder| twice(folder, "\"player\":{", "\"name\":\"a\","), "the key \"name\" comes twice"),
+        (|folder| twice(folder, "{", "\"class\":\"mean\","), "the key \"class\" comes twice"),
         (|folder| fs::remove_file(folder.join(RESULT)).unwrap(), "result.json: cannot be read: "),
         (|folder| fs::remove_dir_all(folder).unwrap(), "result.json: cannot be read: "),
     ] {
@@ -313,6 +332,42 @@ fn a_folder_without_a_result_is_trouble() {
         forgery(&folder);
         let (code, text) = verify(&folder, &["--json"]);
         assert!(code == Some(2) && text.contains(part), "{part}: {text}");
+    }
+}
+
+/// Reading a pipe or a device may never end.
+#[cfg(target_os = "linux")]
+#[test]
+fn pipes_and_devices_in_a_folder_are_refused() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    let make_pipe = |path: &Path| mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+    let link_zeros = |path: &Path| std::os::unix::fs::symlink("/dev/zero", path).unwrap();
+    let kinds: [&dyn Fn(&Path); 2] = [&make_pipe, &link_zeros];
+    let honest = honest("pipes");
+    let with_formula = |folder: &Path| {
+        forge_result(folder, |result| result.player.source = Source::Formula);
+        folder.join("player.formula")
+    };
+    let with_weights = |folder: &Path| {
+        forge_result(folder, |result| result.player.source = Source::Weights);
+        folder.join("weights.json")
+    };
+    type FileOf<'a> = &'a dyn Fn(&Path) -> PathBuf;
+    let files: [(FileOf, i32, &str); 4] = [
+        (&|folder| folder.join(RESULT), 2, "result.json: cannot be read: it is not a regular file"),
+        (&|folder| file(folder, 3), 1, "game-00003.tetrion: cannot be read: it is not a regular file"),
+        (&with_formula, 1, "player.formula cannot be read: it is not a regular file"),
+        (&with_weights, 1, "weights.json cannot be read: it is not a regular file"),
+    ];
+    for make in kinds {
+        for (path, code, part) in files {
+            let folder = copy(&honest, "pipes-now");
+            let path = path(&folder);
+            let _ = fs::remove_file(&path);
+            make(&path);
+            let (found, text) = verify(&folder, &[]);
+            assert!(found == Some(code) && text.contains(part), "{part}: {text}");
+        }
     }
 }
 

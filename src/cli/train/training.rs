@@ -11,7 +11,7 @@ use crate::cli::connection::Connection;
 use crate::cli::evaluate::interval;
 use crate::cli::failure::fail;
 use crate::cli::interrupt::INTERRUPTED;
-use crate::cli::output::{print, print_drawing, say, shell_word};
+use crate::cli::output::{print, print_drawing, say, shell_path};
 use crate::optimizers::Config;
 use crate::plot::Chart;
 use crate::text::numbers::{count, grouped};
@@ -156,7 +156,7 @@ pub async fn follow(
 
 /// The command that resumes the run from its last checkpoint. An unfinished generation is repeated.
 fn how_to_resume(run: &RunFolder) -> String {
-    let (generations, folder) = (run.num_generations(), shell_word(run.folder()));
+    let (generations, folder) = (run.num_generations(), shell_path(run.folder()));
     format!("stopped after generation {generations}; resume with: tetrion train --resume {folder}")
 }
 
@@ -215,7 +215,7 @@ fn print_winner(
         interval(statistics(score, *unit)),
         grouped(score.games as f64),
         weights.display(),
-        shell_word(&weights),
+        shell_path(&weights),
         score.games,
     );
     if let Some(lines) = best {
@@ -225,8 +225,8 @@ fn print_winner(
              tetrion export {} -o {} --last 200\n",
             count(*lines, "line"),
             game.display(),
-            shell_word(&game),
-            shell_word(&picture),
+            shell_path(&game),
+            shell_path(&picture),
         );
     }
     print(&text)

@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use tetrion::benchmark::{CLASSES, Class};
 use tetrion::cli::computing::ComputingArgs;
 use tetrion::cli::connection::ConnectionArgs;
-use tetrion::cli::output::shell_word;
+use tetrion::cli::output::{shell_path, shell_word};
 use tetrion::cli::search::SearchArgs;
 
 /// The options of `tetrion-lab benchmark`.
@@ -90,11 +90,15 @@ impl BenchmarkArgs {
             ("--terminal-value", name(terminal_value)),
         ];
         let mut words = vec!["tetrion-lab benchmark".to_owned()];
-        words.extend(self.player.as_ref().map(shell_word));
+        words.extend(self.player.as_ref().map(shell_path));
         for (flag, value) in flags {
             let Some(value) = value else { continue };
-            words.push(flag.to_owned());
-            words.extend((!value.is_empty()).then(|| shell_word(value)));
+            match value.as_str() {
+                "" => words.push(flag.to_owned()),
+                // Two words would be two options.
+                value if value.starts_with('-') => words.push(format!("{flag}={}", shell_word(value))),
+                value => words.extend([flag.to_owned(), shell_word(value)]),
+            }
         }
         words.push("--out FOLDER".to_owned());
         words.join(" ")

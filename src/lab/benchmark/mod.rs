@@ -8,8 +8,10 @@ mod report;
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::SystemTime;
 
 use anyhow::Context;
+use prost_types::Timestamp;
 use serde_json::Value;
 
 pub use self::args::BenchmarkArgs;
@@ -55,7 +57,7 @@ async fn benchmark(args: &BenchmarkArgs) -> anyhow::Result<()> {
     let result = BenchmarkResult::new(class, player, args.command(), games);
     let table = report::table(&result, class);
     folder.write("table.md", &table).with_context(cannot_write)?;
-    folder.write("CITATION.md", &report::citation(&result, class)).with_context(cannot_write)?;
+    folder.write("CITATION.md", &report::citation(&result, class, &year())).with_context(cannot_write)?;
     // A folder without this file is no result.
     folder.write(RESULT, &result.to_json()).with_context(cannot_write)?;
     say(format_args!("the result is in {}; tetrion verify checks it", args.out.display()));
@@ -123,6 +125,12 @@ async fn read(
         folder.write_recording(game, &recording).context("cannot write a recording")?;
     }
     Ok((player, outside.games))
+}
+
+/// The year in UTC, for citations.
+fn year() -> String {
+    let now = Timestamp::from(SystemTime::now()).to_string();
+    now.split('-').next().unwrap_or_default().to_owned()
 }
 
 /// The result as a JSON object, without its games.

@@ -4,6 +4,7 @@ use tetrion::benchmark::{BenchmarkResult, Class, NAME, SEED, Source, Summary};
 use tetrion::cli::evaluate::{interval, number};
 use tetrion::summary::LinesPerLoss;
 use tetrion::text::numbers::{count, grouped};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Lines per game with their interval, as in "5,033 (4,935 to 5,131)".
 fn lines(summary: &Summary) -> String {
@@ -27,18 +28,28 @@ pub fn table(result: &BenchmarkResult, class: &Class) -> String {
     format!(
         "| player | benchmark | class | playfield | lines per game (95 %) | games | cut | lines per loss (95 %) | program |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n\
-         | {} | {benchmark} | {name} | {} | {} | {} | {} | {} | {program} |\n\n`{command}`\n",
-        player.name,
+         | {} | {benchmark} | {name} | {} | {} | {} | {} | {} | {program} |\n\n{}\n",
+        code(&player.name),
         class.size(),
         lines(&summary),
         grouped(summary.num_games as f64),
         grouped(summary.num_cut as f64),
         per_loss(&summary),
+        code(command),
     )
 }
 
+/// A text as code in Markdown: between more backticks than it has in a row, and with spaces if it begins or ends with
+/// one.
+fn code(text: &str) -> String {
+    let runs = text.split(|letter| letter != '`').map(str::len);
+    let fence = "`".repeat(runs.max().unwrap_or(0) + 1);
+    let space = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{fence}{space}{text}{space}{fence}")
+}
+
 /// A paragraph for a paper, and a BibTeX entry.
-pub fn citation(result: &BenchmarkResult, class: &Class) -> String {
+pub fn citation(result: &BenchmarkResult, class: &Class, year: &str) -> String {
     let summary = Summary::of(class, &result.games);
     let BenchmarkResult { player, program, command, .. } = result;
     let pieces = match class.preview {
@@ -61,25 +72,38 @@ pub fn citation(result: &BenchmarkResult, class: &Class) -> String {
          @misc{{{},\n  \
            title = {{{{Tetrion}}: {NAME}, class {}}},\n  \
            author = {{{{Tetrion contributors}}}},\n  \
+           year = {{{year}}},\n  \
            note = {{{program}, rules {rules}. Command: \\texttt{{{}}}}}\n\
          }}\n\
          ```\n",
-        player.name,
+        code(&player.name),
         lines(&summary),
         class.name,
         class.size(),
         grouped(class.max_pieces as f64),
         count(summary.num_cut, "game"),
-        NAME.replace('-', "_"),
+        key(result),
         class.name,
         latex(command),
     )
 }
 
-/// A text with LaTeX's special characters escaped.
+/// The key of a result in BibTeX. The number at its end follows from the whole result.
+fn key(result: &BenchmarkResult) -> String {
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '_' };
+    let words = format!("{NAME}_{}_{}", result.class, result.player.name);
+    let words: String = words.chars().map(plain).collect();
+    format!("{words}_{:08x}", xxh3_64(result.to_json().as_bytes()) as u32)
+}
+
+/// A text with the special characters of LaTeX and BibTeX replaced. BibTeX counts braces, even after a backslash.
 fn latex(text: &str) -> String {
     let escaped = |letter: char| match letter {
-        '_' | '%' | '#' | '&' | '$' | '{' | '}' => format!("\\{letter}"),
+        '_' | '%' | '#' | '&' | '$' => format!("\\{letter}"),
+        '{' => "\\textbraceleft{}".to_owned(),
+        '}' => "\\textbraceright{}".to_owned(),
+        '`' => "\\textasciigrave{}".to_owned(),
+        '\'' => "\\textquotesingle{}".to_owned(),
         '\\' => "\\textbackslash{}".to_owned(),
         '~' => "\\textasciitilde{}".to_owned(),
         '^' => "\\textasciicircum{}".to_owned(),

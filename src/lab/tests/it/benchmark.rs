@@ -117,14 +117,56 @@ fn a_result_passes_and_does_not_depend_on_threads() {
     let (low, high) =
         (summary["lines"]["ci95_low"].as_f64().unwrap(), summary["lines"]["ci95_high"].as_f64().unwrap());
     assert!(low < summary["lines"]["mean"].as_f64().unwrap() && low > 1.0 && high < low * 1.1, "{summary}");
-    assert!(table.contains("| low | tetrion-benchmark-1 | formula | 10 x 10 | "), "{table}");
+    assert!(table.contains("| `low` | tetrion-benchmark-1 | formula | 10 x 10 | "), "{table}");
     assert!(table.contains("`tetrion-lab benchmark low.formula --class formula --out FOLDER`"), "{table}");
     let citation = fs::read_to_string(folder.join("one/CITATION.md")).unwrap();
-    for part in
-        [NAME, "class formula", "61803398", "tetrion-rules-1", "@misc{tetrion_benchmark_1,", "low.formula"]
-    {
+    for part in [
+        NAME,
+        "class formula",
+        "61803398",
+        "tetrion-rules-1",
+        "@misc{tetrion_benchmark_1_formula_low_",
+        "low.formula",
+    ] {
         assert!(citation.contains(part), "{part}: {citation}");
     }
+}
+
+/// A name may begin like an option, and have the letters that mean something to a shell, to Markdown and to LaTeX.
+#[cfg(unix)]
+#[test]
+fn the_command_of_a_result_runs_and_its_key_is_its_own() {
+    let folder = empty("names");
+    fs::write(folder.join("-low.formula"), LOW).unwrap();
+    let citation = |out: &str| fs::read_to_string(folder.join(out).join("CITATION.md")).unwrap();
+    let mut keys = Vec::new();
+    for (number, name) in ["-x", "--json", "x", "a`b", "`", "it's", "{"].into_iter().enumerate() {
+        let (out, again) = (format!("out-{number}"), format!("again-{number}"));
+        let table = done(&folder, &format!("./-low.formula --class formula --name={name} --out {out}"));
+        let fence = if name.contains('`') { "``" } else { "`" };
+        let command = table.lines().last().unwrap().strip_prefix(fence).unwrap().strip_suffix(fence).unwrap();
+        assert!(!command.contains(fence), "{table}");
+        let space = if name == "`" { " " } else { "" };
+        assert!(table.contains(&format!("\n| {fence}{space}{name}{space}{fence} | {NAME} | ")), "{table}");
+        let command = command.replace("FOLDER", &again);
+        let program = command.replacen("tetrion-lab", "\"$LAB\"", 1);
+        let mut shell = std::process::Command::new("sh");
+        let shell = shell.args(["-c", &program]).env("LAB", env!("CARGO_BIN_EXE_tetrion-lab"));
+        let output = shell.current_dir(&folder).output().unwrap();
+        assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(files(&folder.join(&out)), files(&folder.join(&again)), "{command}");
+        let entry = citation(&out);
+        let entry = entry.split("```").nth(1).unwrap();
+        let (key, fields) = entry.strip_prefix("bibtex\n@misc{").unwrap().split_once(',').unwrap();
+        assert!(key.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_'), "{key}");
+        assert!(fields.contains("\n  year = {20"), "{entry}");
+        let count = |brace| entry.matches(brace).count();
+        assert_eq!(count('{'), count('}'), "{entry}");
+        keys.push(key.to_owned());
+    }
+    keys.sort();
+    keys.dedup();
+    assert_eq!(keys.len(), 7, "{keys:?}");
 }
 
 #[test]
