@@ -1,6 +1,7 @@
 """Tasks with a known optimum: what they are, how they are scored, and as environments."""
 
 import copy
+import pickle
 
 import gymnasium
 import numpy as np
@@ -84,6 +85,63 @@ def test_an_environment_pays_the_score(index):
         assert (done, info["score"], sum(rewards)) == (True, 1.0, pytest.approx(1.0))
         with pytest.raises(tetrion.EpisodeEndedError):
             env.unwrapped.step(0)
+
+
+@pytest.mark.parametrize("index", [index for start in range(0, 42, 7) for index in range(start, start + 6)])
+def test_after_looking_ahead_the_oracle_still_scores_one(index):
+    with gymnasium.make("tetrion/Task-v0", split="test", index=index) as env:
+        game = env.unwrapped
+        _, info = env.reset()
+        for action in game.task.oracle_actions:
+            state, score = game.save_state(), info["score"]
+            for ahead in np.flatnonzero(info["action_mask"])[:3]:
+                env.step(int(ahead))
+                _, info = game.restore_state(state)
+                assert info["score"] == score
+            _, _, done, _, info = env.step(action)
+        assert (done, info["score"]) == (True, 1.0)
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_a_copy_of_a_task_goes_on_alone(duplicate):
+    with tetrion.tasks.TaskEnv(index=1) as env:
+        env.reset()
+        first, *others = env.task.oracle_actions
+        env.step(first)
+        with duplicate(env) as twin:
+            for game in (twin, env):
+                infos = [game.step(action)[4] for action in others]
+                assert infos[-1]["score"] == 1.0
+
+
+def test_a_snapshot_returns_to_its_task():
+    with tetrion.tasks.TaskEnv(index=1) as env:
+        env.reset()
+        env.step(env.task.oracle_actions[0])
+        state, prompt = env.save_state(), env.task.prompt
+        env.reset(options={"index": 22})
+        with tetrion.tasks.TaskEnv(index=1) as other:
+            for game in (env, other):
+                _, info = game.restore_state(state)
+                assert (game.task.prompt, game.task.index) == (prompt, 1)
+                assert info["score"] > 0
+                info = [game.step(action)[4] for action in game.task.oracle_actions[1:]][-1]
+                assert info["score"] == 1.0
+
+
+def test_what_is_no_snapshot_of_a_task_is_refused():
+    with tetrion.tasks.TaskEnv(index=1) as env, tetrion.tasks.TaskEnv(index=2) as other:
+        for game in (env, other):
+            game.reset()
+        state = env.save_state()
+        for wrong in (b"", state[:20], other.task.state, tetrion.Drawing(["...."], "T")):
+            with pytest.raises(tetrion.InvalidArgumentError, match=r"state is .*, expected a snapshot from save_state"):
+                env.restore_state(wrong)
+        with pytest.raises(tetrion.InvalidArgumentError, match="state is of task 2, which has other rules"):
+            env.restore_state(other.save_state())
+        with pytest.raises(tetrion.InvalidArgumentError, match="reseed is 1, expected None: the pieces belong to the task"):
+            env.restore_state(state, reseed=1)
+        assert env.step(env.task.oracle_actions[0])[1] > 0
 
 
 def test_an_action_that_is_no_placement_ends_the_episode_without_reward():

@@ -14,12 +14,15 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from google.protobuf.message import DecodeError
 
 from tetrion._checks import arguments, keywords
 from tetrion._clients.client import Client
 from tetrion._envs import spaces
 from tetrion._envs.placement import PlacementEnv
 from tetrion._envs.single import Observation
+from tetrion._messages.requests import PositionsLike
+from tetrion._pb import messages as pb
 from tetrion._pb.records import Task, TaskScore
 from tetrion._sessions.session import Session
 from tetrion.errors import EpisodeEndedError, InvalidArgumentError
@@ -31,6 +34,8 @@ SPLITS = ("train", "test")
 NUM_TASKS = 10_500
 """Number of tasks per split."""
 GROUPS = ("best_placement", "play", "clear_lines", "survive", "dig", "perfect_clear", "formula")
+# The beginning of a snapshot of a `TaskEnv`.
+_MAGIC = b"TTRNTASK"
 
 
 def begin(client: Client, task: Task, **options: Any) -> Session:
@@ -61,6 +66,9 @@ class TaskEnv(PlacementEnv):
 
     Actions and observations are those of `PlacementEnv` under the rules of the task. `reset` returns to the start of the
     task, with `info["prompt"]`; its option `index` changes to another task with the same rules.
+
+    A snapshot of `save_state` has the actions so far as well, so `restore_state` returns to the score of that moment. Both
+    are for looking ahead: they show the pieces of the task, which it hides from players in the group `play`.
 
     The reward of a step is the growth of the score, so the sum of the rewards is the score, `info["score"]`.
     Where exact values are known, `info["regret"]` is the number of lines that the placement is expected to cost against the
@@ -108,7 +116,7 @@ class TaskEnv(PlacementEnv):
                 client.close()
             raise
         self._owns_client = client is not address
-        self._actions: list[int] = []
+        self._actions: tuple[int, ...] = ()
         self._score = TaskScore(0.0, True, 0, 0, (), ())
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
@@ -127,13 +135,10 @@ class TaskEnv(PlacementEnv):
         if index is not None:
             task = self.client.task(self.task.split, arguments.integer("options['index']", index))
             _check_played(task)
-            if task.rules != self.task.rules:
-                raise InvalidArgumentError("options['index']", f"is {index}, a task with other rules; make another TaskEnv")
+            self._check_rules("options['index']", task)
             self.task = task
-        self._actions = []
-        self._score = TaskScore(0.0, False, 0, 0, (), ())
         observation, info = self.restore_state(self.task.state)
-        return observation, info | {"prompt": self.task.prompt, "score": 0.0}
+        return observation, info | {"prompt": self.task.prompt}
 
     def step(self, action: int | np.integer) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Places the piece.
@@ -153,10 +158,69 @@ class TaskEnv(PlacementEnv):
         before = self._score.score
         over = bool(info["invalid_action"])
         if not over:
-            self._actions.append(int(action))
+            self._actions = (*self._actions, int(action))
             self._score = self.client.score_task(self.task.split, self.task.index, actions=self._actions)
             over = self._score.done
             if self._score.regrets:
                 info["regret"] = self._score.regrets[-1]
         info["score"] = self._score.score
         return observation, self._score.score - before, over, False, info
+
+    def save_state(self) -> bytes:
+        """Takes a snapshot: the task, the actions so far, and the state of the game.
+
+        Raises:
+            ResetNeededError: No episode has started.
+        """
+        state = super().save_state()
+        played = pb.ScoreTaskRequest(split=self.task.split, index=self.task.index, actions=self._actions).SerializeToString()
+        return _MAGIC + len(played).to_bytes(4, "little") + played + state
+
+    def restore_state(self, state: PositionsLike, *, reseed: int | None = None) -> tuple[Observation, dict[str, Any]]:
+        """Continues from a snapshot, with the score that the actions until then had.
+
+        Args:
+            state: A snapshot from `save_state` of a `TaskEnv` whose task has the same rules, or the start, the task's own
+                `state`.
+            reseed: Refused, because the pieces belong to the task.
+
+        Returns:
+            The observation and the info, as from `reset`.
+
+        Raises:
+            InvalidArgumentError: The state is no such snapshot, or belongs to a task with other rules.
+        """
+        self._check_open("restore_state")
+        if reseed is not None:
+            raise arguments.wrong("reseed", reseed, "None: the pieces belong to the task")
+        task, actions, snapshot = self._read(state)
+        score = TaskScore(0.0, False, 0, 0, (), ())
+        if actions:
+            score = self.client.score_task(task.split, task.index, actions=actions)
+        observation, info = super().restore_state(snapshot)
+        self.task, self._actions, self._score = task, actions, score
+        return observation, info | {"score": score.score}
+
+    def _read(self, state: PositionsLike) -> tuple[Task, tuple[int, ...], bytes]:
+        """The task, the actions and the game of a snapshot."""
+        if isinstance(state, bytes) and state == self.task.state:
+            return self.task, (), state
+        try:
+            if not isinstance(state, bytes) or not state.startswith(_MAGIC):
+                raise DecodeError
+            begin = len(_MAGIC) + 4
+            end = begin + int.from_bytes(state[len(_MAGIC) : begin], "little")
+            played = pb.ScoreTaskRequest.FromString(state[begin:end])
+        except DecodeError:
+            expected = "a snapshot from save_state of a TaskEnv, or the task's own state"
+            raise arguments.wrong("state", state, expected) from None
+        task = self.task
+        if (played.split, played.index) != (task.split, task.index):
+            task = self.client.task(played.split, played.index)
+            self._check_rules("state", task)
+        return task, tuple(played.actions), state[end:]
+
+    def _check_rules(self, argument: str, task: Task) -> None:
+        """Refuses a task that this session cannot play."""
+        if task.rules != self.task.rules:
+            raise InvalidArgumentError(argument, f"is of task {task.index}, which has other rules; make another TaskEnv")
