@@ -71,6 +71,30 @@ def test_some_games_go_on_while_others_are_looked_at(client, mode):
     halves.step(np.zeros(6, np.int64))
 
 
+@pytest.mark.parametrize("kind", [tetrion.PlacementVectorEnv, tetrion.AfterstateVectorEnv])
+def test_wrong_lengths_and_ids_are_refused_where_they_are_sent(client, kind):
+    envs = kind(4, address=client, rules=SMALL)
+    envs.reset(seed=3)
+    for actions, env_ids, said in (
+        ([0, 0, 0], [0, 1], r"actions have the shape \(3,\), expected \(2,\), one per environment"),
+        ([[0], [0]], [0, 1], r"actions have the shape \(2, 1\), expected \(2,\)"),
+        ([[0], [0, 0]], [0, 1], r"actions is \[\[0\], \[0, 0\]\], expected 2 actions"),
+        ([0, 0], [0, 4], r"env_ids\[1\] is 4, expected an integer from 0 to 3"),
+        ([0, 0], [-1, 0], r"env_ids\[0\] is -1, expected an integer from 0 to 3"),
+        ([0, 0], [1, 1], "env_ids have an environment twice"),
+    ):
+        with pytest.raises(tetrion.InvalidArgumentError, match=said):
+            envs.send(actions, env_ids)
+    with pytest.raises(tetrion.InvalidArgumentError, match=r"actions have the shape \(3,\), expected \(4,\)"):
+        envs.step_async([0, 0, 0])
+    with pytest.raises(RuntimeError, match="no actions were sent"):
+        envs.recv()
+    with pytest.raises(RuntimeError, match="no step was sent"):
+        envs.step_wait()
+    envs.send(last_legal({"action_mask": envs.action_masks()}), range(4))
+    assert envs.recv()[4]["env_id"].tolist() == [0, 1, 2, 3]
+
+
 def test_a_partial_reset_after_recv_leaves_the_other_games(client):
     envs = tetrion.PlacementVectorEnv(4, address=client, rules=SMALL)
     _, infos = envs.reset(seed=3)

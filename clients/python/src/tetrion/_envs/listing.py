@@ -24,7 +24,7 @@ from tetrion._messages.requests import FeaturesLike, Packed, PositionsLike
 from tetrion._messages.seedings import SeedsLike
 from tetrion._messages.tensors import DTYPES, Arrays, from_numpy, to_numpy
 from tetrion._pb import messages as pb
-from tetrion._sessions.calls import EnvIds
+from tetrion._sessions.calls import EnvIds, check_rows
 from tetrion._sessions.session import Session
 from tetrion.errors import IllegalActionError, InvalidArgumentError, TetrionError
 
@@ -153,6 +153,7 @@ class Listing:
 
     def send_step(self, rows: npt.ArrayLike, env_ids: EnvIds = None) -> None:
         """Sends a step without waiting; `receive_step` returns its answer."""
+        check_rows(rows, env_ids, self._session.num_envs)
         self._stream.send_step(self._chosen(rows, env_ids), env_ids)
         self._stream.send_placements(env_ids, **self._options)
         self._sent.append((env_ids, None))

@@ -178,3 +178,23 @@ def ids(env_ids: EnvIds) -> pb.EnvIds | None:
     if isinstance(env_ids, np.ndarray) and env_ids.dtype == np.bool_:
         raise InvalidArgumentError("env_ids", "is a mask, expected indices: numpy.flatnonzero(mask)")
     return pb.EnvIds(ids=arguments.integers("env_ids", env_ids, "a list of environments", arguments.U32))
+
+
+def check_rows(actions: npt.ArrayLike | Sequence[str], env_ids: EnvIds, num_envs: int) -> None:
+    """Checks that there is one action per environment, before a step is sent whose answer is read later.
+
+    Raises:
+        InvalidArgumentError: The numbers differ, or an environment does not exist or occurs twice.
+    """
+    num_rows = num_envs
+    if env_ids is not None:
+        chosen = arguments.integers("env_ids", env_ids, "a list of environments", num_envs - 1)
+        num_rows = len(chosen)
+        if len(set(chosen)) < num_rows:
+            raise InvalidArgumentError("env_ids", "have an environment twice, expected each once")
+    try:
+        shape = np.shape(actions)
+    except ValueError:  # Rows of different lengths.
+        raise arguments.wrong("actions", actions, f"{num_rows} actions, one per environment") from None
+    if shape != (num_rows,):
+        raise InvalidArgumentError("actions", f"have the shape {shape}, expected ({num_rows},), one per environment")

@@ -18,7 +18,7 @@ from tetrion._messages.listing import PlacementsOptions
 from tetrion._messages.placements import Placements
 from tetrion._pb import messages as pb
 from tetrion._sessions.array_step import ArrayStep
-from tetrion._sessions.calls import Calls, EnvIds
+from tetrion._sessions.calls import Calls, EnvIds, check_rows
 from tetrion._sessions.journal import Entry
 from tetrion._sessions.link import NUMBERED, Link
 from tetrion._transport.connection import Patience
@@ -245,6 +245,7 @@ class StepStream(Calls):
 
     def send_step(self, actions: npt.ArrayLike, env_ids: EnvIds = None) -> None:
         """Sends a step without waiting; `receive_step` returns its answer."""
+        check_rows(actions, env_ids, self._link.message.config.num_envs)
         if not self.in_flight:
             self._save_unsaved()
         self._send("step", self._step_request(actions, env_ids))
