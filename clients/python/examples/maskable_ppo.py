@@ -1,6 +1,6 @@
 """MaskablePPO of Stable-Baselines3 on many games at once.
 
-    pip install "tetrion[sb3]"
+    pip install "./clients/python[sb3]"  # in the checkout
     python maskable_ppo.py [--address host:port] [--steps 300000] [--width 6] [--height 12] [--log curve.csv]
 
 On a narrow playfield, 6 x 12, with a point a line, a tenth of a point a piece, and minus one for losing: random play clears

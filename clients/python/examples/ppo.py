@@ -1,6 +1,6 @@
 """Proximal policy optimisation with action masks, in one file, in the manner of CleanRL.
 
-    pip install "tetrion[torch]"
+    pip install "./clients/python[torch]"  # in the checkout
     python ppo.py [--address host:port] [--steps 300000] [--log curve.csv]
 
 The same game as `maskable_ppo.py`: 6 x 12, a point a line, a tenth of a point a piece, and minus one for losing. A

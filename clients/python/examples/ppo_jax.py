@@ -1,6 +1,6 @@
 """Proximal policy optimisation with action masks in JAX, in one file, in the manner of CleanRL.
 
-    pip install "tetrion[jax]"
+    pip install "./clients/python[jax]"  # in the checkout
     python ppo_jax.py [--address host:port] [--steps 300000] [--log curve.csv]
 
 The game, the networks and the settings of `ppo.py`. All epochs of an update are one compiled function; between updates the

@@ -180,7 +180,7 @@ def test_errors_come_out_of_the_workers_of_gymnasium(client):
 def test_extras_say_how_to_get_them(monkeypatch, extra, library):
     monkeypatch.setitem(sys.modules, library, None)  # not installed
     monkeypatch.delitem(sys.modules, f"tetrion.{extra}", raising=False)
-    with pytest.raises(ModuleNotFoundError, match=rf"pip install 'tetrion\[{extra}\]'") as caught:
+    with pytest.raises(ModuleNotFoundError, match=rf"pip install './clients/python\[{extra}\]'") as caught:
         importlib.import_module(f"tetrion.{extra}")
     assert caught.value.name == library
 

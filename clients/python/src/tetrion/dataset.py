@@ -18,6 +18,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tetrion._checks import arguments, keywords
@@ -63,6 +64,7 @@ def write(
         TetrionError: pyarrow is not installed.
     """
     parquet.parquet()
+    path = _checked_path(path)
     with _client(client) as own:
         return parquet.write_file(path, recipe_of(own, policy, features, **options), own)
 
@@ -92,8 +94,7 @@ def write_minari(
         InvalidArgumentError: An argument is wrong or has no effect, or the data set exists.
         TetrionError: minari is not installed.
     """
-    minari_store.minari()
-    dataset_id = arguments.string("dataset_id", dataset_id, "the name of a data set, such as 'tetris/bcts-v0'")
+    dataset_id = minari_store.checked_id(dataset_id)
     if policy is not None and options.get("recordings") is not None:
         raise InvalidArgumentError("policy", "is given with recordings, and Minari has no values, expected one of the two")
     with _client(client) as own:
@@ -115,8 +116,26 @@ def regenerate(file: str | os.PathLike[str], path: str | os.PathLike[str], *, cl
         InvalidArgumentError: The file is no data set of `write`, or another version of pyarrow wrote it.
         VersionMismatchError: The file was written under another version of the rules.
     """
+    path = _checked_path(path)
     with _client(client) as own:
         return parquet.write_file(path, parquet.read_recipe(file, own), own)
+
+
+def _checked_path(path: str | os.PathLike[str]) -> Path:
+    """The file to write.
+
+    Raises:
+        InvalidArgumentError: It is no name of a file, or in no folder.
+    """
+    if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
+        raise arguments.wrong("path", path, "the name of a file, such as 'games.parquet'")
+    file = Path(path)
+    if file.is_dir():
+        raise arguments.wrong("path", str(path), "a file, and this is a folder")
+    if not file.parent.is_dir():
+        wanted = "a file in a folder that exists; on the command line, --minari writes a data set of Minari with such a name"
+        raise arguments.wrong("path", str(path), wanted)
+    return file
 
 
 @contextmanager
@@ -155,6 +174,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         print(f"{given['output']}: {_run(given)} steps")
     except (TetrionError, OSError) as error:
         sys.exit(f"error: {error}")
+    except KeyboardInterrupt:
+        print("interrupted; nothing was written", file=sys.stderr)
+        sys.exit(130)
 
 
 def _run(given: dict[str, object]) -> int:

@@ -5,8 +5,8 @@
     env = TetrisEnv(rules={"width": 6, "height": 12}, seed=1)
     timestep = env.reset()
 
-Install with `pip install 'tetrion[dm_env]'`. For dm_env_rpc, the protocol for environments on a server, use that package's
-client: every Tetrion server speaks it.
+In a checkout, `pip install './clients/python[dm-env]'` installs dm_env. For dm_env_rpc, the protocol for environments on a
+server, use that package's client: every Tetrion server speaks it.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from tetrion._checks import arguments, extras
+
 try:
     import dm_env
     from dm_env import auto_reset_environment, specs
 except ModuleNotFoundError as error:
-    message = "tetrion.dm_env needs dm_env: pip install 'tetrion[dm_env]'"
-    raise ModuleNotFoundError(message, name="dm_env") from error
+    raise ModuleNotFoundError(extras.missing("tetrion.dm_env needs", "dm_env", "dm-env"), name="dm_env") from error
 
-from tetrion._checks import arguments
 from tetrion._envs.afterstate import AfterstateEnv
 from tetrion._envs.keypress import KeypressEnv
 from tetrion._envs.placement import PlacementEnv

@@ -33,14 +33,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from tetrion._checks import extras, keywords
+
 try:
     import ray
 except ModuleNotFoundError as error:
-    raise ModuleNotFoundError("tetrion.ray needs Ray: pip install 'tetrion[ray]'", name="ray") from error
+    raise ModuleNotFoundError(extras.missing("tetrion.ray needs", "Ray", "ray"), name="ray") from error
 from ray.exceptions import NodeDiedError, ObjectLostError, RayActorError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from tetrion._checks import keywords
 from tetrion._clients.client import Client
 from tetrion._evaluations.games import Estimates, Games, joined
 from tetrion._evaluations.progress import Progress, listener

@@ -6,7 +6,8 @@
     envs = TetrisVecEnv(64, rules={"width": 6, "height": 12})
     MaskablePPO("MlpPolicy", envs).learn(200_000)
 
-Install with `pip install 'tetrion[sb3]'`. All games share one session and one call per step, without extra processes.
+In a checkout, `pip install './clients/python[sb3]'` installs the libraries. All games share one session and one call per
+step, without extra processes.
 """
 
 from __future__ import annotations
@@ -20,13 +21,15 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
+from tetrion._checks import arguments, extras
+
 try:
     from stable_baselines3.common.vec_env import VecEnv
 except ModuleNotFoundError as error:
-    message = "tetrion.sb3 needs Stable-Baselines3: pip install 'tetrion[sb3]'"
-    raise ModuleNotFoundError(message, name="stable_baselines3") from error
+    raise ModuleNotFoundError(
+        extras.missing("tetrion.sb3 needs", "Stable-Baselines3", "sb3"), name="stable_baselines3"
+    ) from error
 
-from tetrion._checks import arguments
 from tetrion._clients.client import Client
 from tetrion._envs import spaces
 from tetrion._envs.afterstate import AfterstateVectorEnv
@@ -87,7 +90,7 @@ class TetrisVecEnv(VecEnv):
             raise InvalidArgumentError(
                 "autoreset_mode", "is given, expected none: the episodes of a VecEnv begin by themselves"
             )
-        if kwargs.get("infos"):
+        if kwargs.get("infos") is not None:
             infos = arguments.names("infos", kwargs["infos"], "lines")
             kwargs["infos"] = list(dict.fromkeys([*infos, "steps", "episode_return"]))
         # Rows and planes are new arrays; the arrays of a dictionary must belong to the learner.

@@ -5,10 +5,12 @@ import json
 import os
 import re
 import shlex
+import signal
 import stat
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -204,6 +206,7 @@ def test_wrong_arguments_are_named_and_write_nothing(client, tmp_path):
         ("rules.action_model", "bcts", {"rules": by_keys.rules}),
         ("features", "bcts", {"features": 3}),
         ("observations", "bcts", {"observations": "board"}),
+        ("observations", "bcts", {"observations": ["board", "queue"]}),
         ("game", "bcts", {"game": 3}),
         ("games", None, {"recordings": played, "games": 4}),
         ("recordings", None, {"recordings": []}),
@@ -217,7 +220,51 @@ def test_wrong_arguments_are_named_and_write_nothing(client, tmp_path):
             dataset.write(path, policy, client=client, **options)
     with pytest.raises(tetrion.InvalidRequestError, match="no-such"):
         dataset.write(path, "no-such", client=client)
+    for wrong in ("", None, tmp_path, tmp_path / "absent" / "games.parquet"):
+        with pytest.raises(tetrion.InvalidArgumentError, match=r"^path is .*, expected "):
+            dataset.write(wrong, "bcts", client=client)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"observations": ["board", "queue"]}, "observations have 'queue', which is empty under these rules"),
+        ({"observations": ["bord"]}, "bord"),
+        ({"features": ["hole"]}, "hole"),
+        ({"policy": "bctz"}, "bctz"),
+    ],
+)
+def test_a_bad_name_is_refused_before_a_game_is_played(client, tmp_path, monkeypatch, options, said):
+    monkeypatch.setattr(dataset.parquet, "recordings_of", lambda *_: pytest.fail("a game was played"))
+    with pytest.raises(tetrion.InvalidRequestError, match=said):
+        dataset.write(tmp_path / "games.parquet", **{"policy": "bcts", "client": client, **options})
+
+
+def test_a_bad_name_for_minari_is_refused_before_a_game_is_played(client, monkeypatch):
+    pytest.importorskip("minari")
+    monkeypatch.setattr(dataset.minari_store, "recordings_of", lambda *_: pytest.fail("a game was played"))
+    for name in ("", "tetris", "tetris/bcts", "tetris/bcts-v", "a b-v0", 3):
+        with pytest.raises(tetrion.InvalidArgumentError, match=r"^dataset_id is .*, expected a name with a version"):
+            dataset.write_minari(name, "bcts", client=client)
+
+
+def test_ctrl_c_ends_the_command_in_a_sentence(tmp_path):
+    path = tmp_path / "games.parquet"
+    line = [sys.executable, "-m", "tetrion.dataset", path, "--policy", "tetrion-10x20", "--games", "10000"]
+    with subprocess.Popen(line, stderr=subprocess.PIPE, text=True, preexec_fn=restore_interrupts) as command:
+        while not list(tmp_path.iterdir()):  # the partial file
+            assert command.poll() is None
+            time.sleep(0.01)
+        command.send_signal(signal.SIGINT)
+        _, said = command.communicate(timeout=100)
+    assert (command.returncode, said) == (130, "interrupted; nothing was written\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def restore_interrupts():
+    """Under nohup or in the background of a script, a child would ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def test_a_file_without_a_recipe_for_this_package_is_refused(client, tmp_path):
@@ -329,6 +376,14 @@ def test_the_command_refuses(tmp_path, said, flags):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_command_says_that_a_name_is_for_minari(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(
+        SystemExit, match=r"error: path is 'tetris/bcts-v0', expected a file in a folder that exists; .* --minari"
+    ):
+        dataset.main(["tetris/bcts-v0", "--policy", "bcts"])
+
+
 def test_the_command_refuses_rules_that_are_no_json(capsys):
     with pytest.raises(SystemExit, match="2"):
         dataset.main(["games.parquet", "--rules", '{"width": '])
@@ -339,7 +394,7 @@ def test_the_command_refuses_rules_that_are_no_json(capsys):
 def test_a_missing_library_is_named(monkeypatch, module, extra):
     monkeypatch.setitem(sys.modules, module, None)
     call = dataset.write if module == "pyarrow" else dataset.write_minari
-    with pytest.raises(tetrion.TetrionError, match=rf"pip install 'tetrion\[{extra}\]'"):
+    with pytest.raises(tetrion.TetrionError, match=rf"pip install './clients/python\[{extra}\]'"):
         call("tetris/games-v0", "bcts")
 
 

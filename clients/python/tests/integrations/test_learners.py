@@ -183,6 +183,7 @@ def same(one, other):
             {"rules": {"width": 4, "height": 6}, "invalid_action_policy": "ignore", "observe_mask": True},
         ),
         ("tetrion/Placement-v0", {"infos": ["lines"], "rules": {"width": 4, "height": 6}}),
+        ("tetrion/Placement-v0", {"infos": [], "rules": {"width": 4, "height": 6}}),
         ("tetrion/Keypress-v0", {"rules": {"width": 5, "height": 7}}),
         ("tetrion/Afterstate-v0", {"rules": {"width": 4, "height": 6}, "max_episode_steps": 3, "observe_mask": True}),
     ],

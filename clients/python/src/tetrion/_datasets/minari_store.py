@@ -7,6 +7,7 @@ from typing import Any
 
 import gymnasium
 
+from tetrion._checks import arguments, extras
 from tetrion._clients.client import Client
 from tetrion._datasets.games import invalid_actions, recordings_of
 from tetrion._datasets.recipe import Recipe
@@ -23,8 +24,26 @@ def minari() -> Any:
     try:
         import minari
     except ImportError:
-        raise TetrionError("data sets of Minari need minari: pip install 'tetrion[minari]'") from None
+        raise TetrionError(extras.missing("data sets of Minari need", "minari", "minari")) from None
     return minari
+
+
+def checked_id(dataset_id: object) -> str:
+    """The name of a new data set.
+
+    Raises:
+        InvalidArgumentError: It is no name, or the data set exists.
+    """
+    library = minari()
+    form = "a name with a version, such as 'tetris/bcts-v0'"
+    name = arguments.string("dataset_id", dataset_id, form)
+    try:
+        library.dataset.minari_dataset.parse_dataset_id(name)
+    except ValueError:
+        raise arguments.wrong("dataset_id", name, form) from None
+    if name in library.list_local_datasets():
+        raise InvalidArgumentError("dataset_id", f"is {name!r}, which exists; minari.delete_dataset({name!r}) deletes it")
+    return name
 
 
 def write_dataset(dataset_id: str, recipe: Recipe, client: Client) -> int:
@@ -34,9 +53,6 @@ def write_dataset(dataset_id: str, recipe: Recipe, client: Client) -> int:
         The number of steps.
     """
     library = minari()
-    if dataset_id in library.list_local_datasets():
-        problem = f"is {dataset_id!r}, which exists; minari.delete_dataset({dataset_id!r}) deletes it"
-        raise InvalidArgumentError("dataset_id", problem)
     collector: Any = None
     try:
         for recording in recordings_of(client, recipe):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tetrion._checks import extras
 from tetrion._clients.client import Client
 from tetrion._datasets.games import begin, invalid_actions, recordings_of
 from tetrion._datasets.recipe import Recipe, recipe_from
@@ -42,7 +43,7 @@ def parquet() -> Any:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise TetrionError("Parquet files need pyarrow: pip install 'tetrion[parquet]'") from None
+        raise TetrionError(extras.missing("Parquet files need", "pyarrow", "parquet")) from None
     return pyarrow
 
 

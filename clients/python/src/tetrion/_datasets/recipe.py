@@ -174,10 +174,16 @@ def recipe_from(client: Client, text: bytes) -> Recipe:
 
 
 def _checked(client: Client, recipe: Recipe) -> Recipe:
-    """The recipe, with Python's integers for those of numpy and for floats."""
+    """The recipe, with Python's integers for those of numpy and for floats. Refuses a wrong one before a game is played."""
     if (model := recipe.rules.get("action_model")) != "placement":
         problem = f"is {model!r}, expected 'placement': a step of a data set places a piece"
         raise InvalidArgumentError("rules.action_model", problem)
+    with client.create_session(rules=recipe.rules, observations=recipe.observations) as session:
+        for spec in session._message.observation_specs:
+            if 0 in spec.shape:
+                raise InvalidArgumentError("observations", f"have {spec.name!r}, which is empty under these rules")
+        session.reset()
+        session.enumerate_placements(features=selected_features(recipe.features))
     if recipe.recordings is not None:
         return recipe
     if recipe.policy is None:
