@@ -121,7 +121,8 @@ impl Chart {
     /// The chart with no band below `least`, the smallest possible score. A mean less its deviation can be smaller.
     pub fn with_bands_from(mut self, least: f64) -> Chart {
         for point in self.lines.iter_mut().flat_map(|line| &mut line.points) {
-            point.band = point.band.map(|band| band.map(|edge| edge.max(least)));
+            // An unknown edge, NaN, stays unknown.
+            point.band = point.band.map(|band| band.map(|edge| if edge < least { least } else { edge }));
         }
         self
     }

@@ -260,6 +260,9 @@ fn bands_end_at_the_smallest_score() {
     assert_eq!(bands(chart.clone()), [[1.0, 9.0], [-5.0, 35.0]]);
     assert_eq!(bands(chart.clone().with_bands_from(0.0)), [[1.0, 9.0], [0.0, 35.0]]);
     assert_eq!(bands(chart.with_bands_from(f64::NEG_INFINITY)), [[1.0, 9.0], [-5.0, 35.0]]);
+    generations[0].std_score = f64::NAN;
+    let unknown = learning_curve("Title", "lines", &generations, &[]).with_bands_from(0.0);
+    assert!(bands(unknown)[0].iter().all(|edge| edge.is_nan()), "an unknown interval is not 0 to 0");
 }
 
 /// A page of a long search gets a part of its generations, and always the last one.
