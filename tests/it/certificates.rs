@@ -4,7 +4,6 @@
 use std::fs;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::process::Command;
 use std::time::Duration;
 
 use http_body::Body as _;
@@ -16,7 +15,7 @@ use tonic::transport::{Certificate, Channel, ClientTlsConfig, Identity};
 use tower::{Service, ServiceExt};
 
 use crate::access::Logged;
-use crate::support::Client;
+use crate::support::{Client, Command};
 
 /// A text of tests/data/tls.
 fn text(name: &str) -> String {

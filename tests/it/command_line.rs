@@ -1,9 +1,11 @@
 //! The program as a person starts it: what it prints, and the code it ends with.
 
-use std::process::{Command, Output};
+use std::process::Output;
 
 use clap::builder::PossibleValue;
 use tetrion::engine::{ActionModel, NamedChoice, OrientationTable, RULES_FIELDS, Randomizer, Reach, TopOut};
+
+use crate::support::Command;
 
 fn tetrion(args: &[&str], environment: &[(&str, &str)]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tetrion"));

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::pin::Pin;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
@@ -28,7 +28,7 @@ use tower::{Service, ServiceExt};
 use crate::evaluate::tetrion;
 use crate::evaluation::listen_with;
 use crate::reception::{announced, call};
-use crate::support::Client;
+use crate::support::{Client, Command};
 
 /// How long a test watches a call that must not end.
 const WATCHED: Duration = Duration::from_millis(300);

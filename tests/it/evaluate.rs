@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 use std::sync::atomic::AtomicBool;
 
 use serde_json::Value;
@@ -11,6 +11,8 @@ use tetrion::engine::rng::{Tag, word};
 use tetrion::engine::{EpisodeEnd, FieldValue, PRESETS, Rules, RulesField};
 use tetrion::features::FeatureSet;
 use tetrion::rollout::{Deal, Evaluation, GameResult};
+
+use crate::support::Command;
 
 /// All tests of this file play the same games: low playfields end soon.
 const GAMES: u64 = 50;

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,6 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use tetrion::files;
 
 use crate::evaluate::tetrion;
+use crate::support::Command;
 
 /// Files that a user has, whose names look temporary.
 const OF_THE_USER: [&str; 2] = ["out.part", ".out.tmp"];

@@ -1,7 +1,7 @@
 //! `tetrion health`, as probes of containers start it: an exit code, and a sentence that says why.
 
 use std::net::TcpListener;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use tetrion::wire::pb::environment_service_server::SERVICE_NAME;
 use tonic::transport::Server;
@@ -11,6 +11,7 @@ use tonic_health::server::{HealthReporter, HealthService};
 
 use crate::evaluate::tetrion;
 use crate::server::Process;
+use crate::support::Command;
 
 /// A probe, without the variables of the machine that runs the tests.
 fn health(args: &[&str]) -> Command {

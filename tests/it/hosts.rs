@@ -3,7 +3,6 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::pin::Pin;
-use std::process::Command;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -19,7 +18,7 @@ use tonic::{Code, Status};
 use tower::{Service, ServiceExt};
 
 use crate::evaluation::{connect_with, listen_with};
-use crate::support::refused;
+use crate::support::{Command, refused};
 
 /// A body that is complete.
 struct Whole(Option<Bytes>);

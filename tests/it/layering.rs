@@ -337,6 +337,19 @@ fn read_path<'a, 't>(mut tokens: &'t [&'a str], above: &str, paths: &mut Vec<Str
     tokens
 }
 
+/// A test that waits for a program ends, whatever the program does.
+#[test]
+fn tests_start_programs_only_with_a_limit_on_their_time() {
+    let folders = [root().parent().unwrap().join("tests/it"), root().join("lab/tests")];
+    let is_unlimited = |path: &Path| {
+        let named = paths(&code(path)).into_iter().any(|(_, path)| path.starts_with("std::process::Command"));
+        named && !path.ends_with("support/command.rs")
+    };
+    let unlimited: Vec<PathBuf> =
+        folders.iter().flat_map(|folder| sources_in(folder)).filter(|path| is_unlimited(path)).collect();
+    assert_eq!(unlimited, Vec::<PathBuf>::new(), "use support::Command");
+}
+
 #[test]
 fn the_experiments_know_their_rooms_and_nothing_knows_them() {
     let files = sources_in(&root().join("lab"))

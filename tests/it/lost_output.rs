@@ -4,12 +4,13 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use tetrion::cli::output::READER_LEFT;
 use tetrion::trainer::run_folder::WEIGHTS;
 
 use crate::evaluate::tetrion;
+use crate::support::Command;
 
 /// A pipe whose reader has left.
 fn closed() -> Stdio {

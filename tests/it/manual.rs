@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use tetrion::cli::{args, help};
 
 use crate::evaluate::tetrion;
+use crate::support::Command;
 
 /// Runs a command that succeeds, and returns what it prints.
 #[track_caller]

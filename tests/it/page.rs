@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Read;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use flate2::read::GzDecoder;
@@ -12,6 +12,7 @@ use tetrion::engine::Tetromino;
 use tetrion::picture::{ColourScheme, Ink};
 
 use crate::server::Process;
+use crate::support::Command;
 use crate::train::empty_folder;
 
 /// An answer of plain HTTP.

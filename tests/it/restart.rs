@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
@@ -11,7 +11,7 @@ use tonic::Code;
 
 use crate::evaluate::tetrion;
 use crate::server::Process;
-use crate::support::{config, create, refused, reset, step};
+use crate::support::{Command, config, create, refused, reset, step};
 
 /// An empty folder for the sessions of a test.
 fn folder(test: &str) -> PathBuf {
@@ -92,6 +92,21 @@ async fn a_second_signal_drops_open_calls_and_keeps_the_sessions() {
         let mut client = EnvironmentServiceClient::new(second.channel().await);
         client.reset(reset(&name)).await.unwrap();
     }
+}
+
+/// Tests that send signals end under `nohup`, and in the background of a script.
+#[cfg(target_os = "linux")]
+#[test]
+fn programs_have_the_signals_that_the_tests_ignore() {
+    let this = std::env::current_exe().unwrap();
+    let output = Command::new("sh")
+        .args(["-c", "trap '' HUP INT QUIT TERM; exec \"$@\"", "sh"])
+        .arg(this)
+        .args(["--exact", "restart::a_second_signal_drops_open_calls_and_keeps_the_sessions"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
 }
 
 /// A server under `nohup` goes on when its terminal closes.

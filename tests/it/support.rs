@@ -1,5 +1,7 @@
 //! A server on a port of its own, a clock that only tests move, and the sentences that tests repeat.
 
+mod command;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,6 +22,8 @@ use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Channel, Endpoint, Server};
 use tonic::{Code, Request, Status};
 use tonic_types::{ErrorDetails, StatusExt};
+
+pub use command::Command;
 
 /// The client that a test calls with.
 pub type Client = EnvironmentServiceClient<Channel>;

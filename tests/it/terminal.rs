@@ -1,10 +1,11 @@
 //! The whole program on a terminal, which `script` of util-linux makes: it draws, obeys keys and restores the terminal.
 
 use std::io::{Read, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use crate::evaluate::tetrion;
 use crate::run_folder::bcts_like;
+use crate::support::Command;
 
 /// Opens and closes the screen of its own that a program draws on; shows the cursor again.
 const OPENED: &str = "\x1b[?1049h";

@@ -5,7 +5,7 @@ mod secrets;
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use tonic::{Code, Request};
 use crate::evaluate::tetrion;
 use crate::evaluation::endless;
 use crate::server::Process;
-use crate::support::{Client, config, refused, reset, step};
+use crate::support::{Client, Command, config, refused, reset, step};
 
 const ALICE: &str = "needle-of-alice-1234";
 

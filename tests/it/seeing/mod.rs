@@ -13,7 +13,7 @@ use tonic::{Request, Status};
 use tonic_types::StatusExt;
 
 use crate::evaluate::tetrion;
-use crate::support::Client;
+use crate::support::{Client, Command};
 
 mod metrics;
 mod requests;
@@ -67,8 +67,7 @@ impl Process {
     }
 
     fn terminate(&self) {
-        let killed =
-            std::process::Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
+        let killed = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
         assert!(killed.unwrap().success());
     }
 

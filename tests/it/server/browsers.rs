@@ -1,8 +1,7 @@
 //! The server as browsers see it: a page, metrics over plain HTTP, gRPC-Web, and which pages may call.
 
-use std::process::Command;
-
 use super::{Process, health};
+use crate::support::Command;
 
 #[tokio::test]
 async fn plain_http_shows_a_page_and_the_metrics() {

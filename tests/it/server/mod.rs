@@ -5,7 +5,7 @@ mod browsers;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
@@ -23,6 +23,7 @@ use tonic_types::StatusExt;
 
 use crate::evaluate::tetrion;
 use crate::evaluation::endless;
+use crate::support::Command;
 
 /// A running `tetrion serve`, killed when a test is done with it.
 pub struct Process {

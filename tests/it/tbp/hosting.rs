@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -16,6 +16,7 @@ use tetrion::tbp::{End, Fault, HostedGame, Hosting, Program, play};
 
 use super::moves::guideline;
 use crate::evaluate::tetrion;
+use crate::support::Command;
 
 /// How long a bot may take for an answer that does not come: longer than a shell takes to start on a busy machine.
 const SHORT: Duration = Duration::from_secs(2);

@@ -21,6 +21,7 @@ use tetrion::trainer::run_folder::{BEST, CHECKPOINT, CONFIG, CURVE, GENERATIONS,
 use tetrion::trainer::weights::Weights;
 
 use crate::evaluate::tetrion;
+use crate::support::Command;
 
 /// A search that takes a second or so.
 const SMALL: [&str; 17] = [
@@ -93,7 +94,7 @@ pub fn resume(folder: &Path, args: &[&str]) -> Running {
     start(tetrion(&["train", "--resume"]).arg(folder).args(args))
 }
 
-pub fn start(command: &mut std::process::Command) -> Running {
+pub fn start(command: &mut Command) -> Running {
     Running(Some(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()))
 }
 
@@ -137,7 +138,7 @@ impl Running {
 }
 
 fn tetrion_kill(args: &[&str]) -> bool {
-    std::process::Command::new("kill").args(args).status().unwrap().success()
+    Command::new("kill").args(args).status().unwrap().success()
 }
 
 impl Drop for Running {

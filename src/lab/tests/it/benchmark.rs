@@ -150,7 +150,7 @@ fn the_command_of_a_result_runs_and_its_key_is_its_own() {
         assert!(table.contains(&format!("\n| {fence}{space}{name}{space}{fence} | {NAME} | ")), "{table}");
         let command = command.replace("FOLDER", &again);
         let program = command.replacen("tetrion-lab", "\"$LAB\"", 1);
-        let mut shell = std::process::Command::new("sh");
+        let mut shell = crate::command::Command::new("sh");
         let shell = shell.args(["-c", &program]).env("LAB", env!("CARGO_BIN_EXE_tetrion-lab"));
         let output = shell.current_dir(&folder).output().unwrap();
         assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));

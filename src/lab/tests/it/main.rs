@@ -2,6 +2,10 @@
 
 /// Results of the benchmark, and players that are refused.
 mod benchmark;
+/// The programs that tests start.
+#[allow(dead_code)] // these tests need less of it than others
+#[path = "../../../../tests/it/support/command.rs"]
+mod command;
 /// Statements of the documents about the experiments.
 mod documents;
 /// Exact values on small playfields, compared with played games.
@@ -10,7 +14,8 @@ mod optimum;
 mod reproduce;
 
 use std::path::Path;
-use std::process::Command;
+
+use crate::command::Command;
 
 /// The root of the repository.
 fn root() -> &'static Path {
