@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use axum::http::{Request, Response};
 use bytes::Bytes;
+use http_body_util::BodyExt;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::GracefulShutdown;
@@ -23,6 +24,7 @@ use tower::{BoxError, Service};
 use super::connection::Peer;
 use super::front::Front;
 use super::incoming::Incoming;
+use super::statuses::left;
 use crate::wire::limits::{CONNECTION_WINDOW, MAX_HEADER_BYTES, MAX_HTTP1_BYTES, STREAM_WINDOW};
 
 /// Interval of pings on a silent connection, and longest wait for their answer.
@@ -91,7 +93,8 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let mut request = request.map(Body::new);
+        // No error of a connection is the server's fault.
+        let mut request = request.map(|body| Body::new(body.map_err(|_| left())));
         request.extensions_mut().insert(self.peer.clone());
         self.front.call(request)
     }

@@ -15,6 +15,14 @@ use crate::service::status::{Refusal, count};
 /// Time after which callers should retry when the server shuts down: another one may be up by then.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
+/// Message of a call whose caller left before the request was complete.
+const LEFT: &str = "the caller has left";
+
+/// The status of a request whose connection or stream ended early.
+pub(super) fn left() -> Status {
+    Status::cancelled(LEFT)
+}
+
 /// Adds the id of its request to an answer.
 pub(super) fn with_id<B>(mut response: Response<B>, call: &CallContext) -> Response<B> {
     let id = HeaderValue::from_str(call.request_id()).expect("an id of visible ASCII");
@@ -40,9 +48,14 @@ pub(super) fn complete(headers: &mut HeaderMap) {
     let Some(status) = Status::from_header_map(headers).filter(|status| status.details().is_empty()) else {
         return;
     };
+    if code == Code::Cancelled {
+        return; // the caller does not read it
+    }
     let is_answer =
         ["Error encoding", "Error compressing"].iter().any(|what| status.message().starts_with(what));
     let status = match code {
+        // The translation of gRPC-Web wraps it.
+        Code::Internal if status.message().contains(LEFT) => left(),
         Code::Internal if is_answer => Refusal::internal(status.message()).into(),
         Code::Internal => Refusal::Unreadable(status.message().to_owned()).into(),
         code => with_request(code, status.message()),

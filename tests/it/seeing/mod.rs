@@ -15,6 +15,7 @@ use tonic_types::StatusExt;
 use crate::evaluate::tetrion;
 use crate::support::{Client, Command};
 
+mod departures;
 mod metrics;
 mod requests;
 mod traces;

@@ -23,7 +23,7 @@ use crate::support::{config, create, reset};
 
 /// `opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest`, as far as the tests look at it.
 #[derive(Clone, PartialEq, Message)]
-struct Export {
+pub struct Export {
     #[prost(message, repeated, tag = "1")]
     resource_spans: Vec<ResourceSpans>,
 }
@@ -49,7 +49,7 @@ struct ScopeSpans {
 }
 
 #[derive(Clone, PartialEq, Message)]
-struct Span {
+pub struct Span {
     #[prost(bytes = "vec", tag = "1")]
     trace_id: Vec<u8>,
     #[prost(bytes = "vec", tag = "4")]
@@ -64,6 +64,14 @@ struct Span {
     end: u64,
     #[prost(message, repeated, tag = "9")]
     attributes: Vec<KeyValue>,
+    #[prost(message, optional, tag = "15")]
+    status: Option<SpanStatus>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct SpanStatus {
+    #[prost(int32, tag = "3")]
+    code: i32,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -97,8 +105,13 @@ impl Span {
     }
 
     #[track_caller]
-    fn number(&self, key: &str) -> i64 {
+    pub fn number(&self, key: &str) -> i64 {
         self.attribute(key).unwrap_or_else(|| panic!("no {key} in {self:?}")).number
+    }
+
+    /// 0 for a span without a status, 2 for a fault.
+    pub fn status_code(&self) -> i32 {
+        self.status.as_ref().map_or(0, |status| status.code)
     }
 }
 
@@ -139,7 +152,7 @@ impl Service<http::Request<Body>> for Collector {
 }
 
 /// A collector at this address, and what it receives.
-fn collect() -> (SocketAddr, mpsc::UnboundedReceiver<Export>) {
+pub fn collect() -> (SocketAddr, mpsc::UnboundedReceiver<Export>) {
     let (sender, exports) = mpsc::unbounded_channel();
     let incoming = TcpIncoming::bind(([127, 0, 0, 1], 0).into()).unwrap();
     let address = incoming.local_addr().unwrap();
@@ -148,7 +161,7 @@ fn collect() -> (SocketAddr, mpsc::UnboundedReceiver<Export>) {
 }
 
 /// The spans of methods of `tetrion.v1`, until there are this many of them.
-async fn spans(exports: &mut mpsc::UnboundedReceiver<Export>, number: usize) -> Vec<Span> {
+pub async fn spans(exports: &mut mpsc::UnboundedReceiver<Export>, number: usize) -> Vec<Span> {
     let mut spans = Vec::new();
     while spans.len() < number {
         let export = tokio::time::timeout(Duration::from_secs(60), exports.recv()).await;
