@@ -490,6 +490,7 @@ fn stop_on_signal(stop: CancellationToken, hurry: CancellationToken, reloads: bo
     let mut signal = {
         use tokio::signal::unix::{SignalKind, signal};
         let mut terminate = signal(SignalKind::terminate())?;
+        let mut quit = signal(SignalKind::quit())?;
         let mut hang_up =
             if reloads || ignores_hang_up() { None } else { Some(signal(SignalKind::hangup())?) };
         async move || {
@@ -502,6 +503,7 @@ fn stop_on_signal(stop: CancellationToken, hurry: CancellationToken, reloads: bo
             tokio::select! {
                 _ = tokio::signal::ctrl_c() => {}
                 _ = terminate.recv() => {}
+                _ = quit.recv() => {}
                 _ = hung_up => {}
             }
         }

@@ -321,7 +321,7 @@ impl Server {
         set_health(&health, ServingStatus::Serving).await;
         let store = self.services.store.clone();
         if let Some(state) = &self.state {
-            state.begin().map_err(|error| self.config.state_error(error))?;
+            state.begin(&store).map_err(|error| self.config.state_error(error))?;
         }
         let reaper = reap_forever(store.clone());
         let keep_room = async {

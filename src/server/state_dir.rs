@@ -93,13 +93,35 @@ impl StateDir {
     ///
     /// # Errors
     /// If the old file cannot be removed, or the new one cannot be created.
-    pub(super) fn begin(&self) -> io::Result<()> {
+    pub(super) fn begin(&self, store: &SessionStore) -> io::Result<()> {
         match &self.left {
             None => remove(&self.sessions()).map(drop)?,
             Some(left) => fs::rename(self.sessions(), left)?,
         }
         self.reserve.begin(private().create_new(true).open(self.reserved())?);
+        self.warn_of_little_room(file_bytes(store.limits().memory));
         self.sync()
+    }
+
+    /// Warns if the file cannot grow to the size of the most sessions. The reserve follows the actual sessions, so it
+    /// would reveal that too late.
+    fn warn_of_little_room(&self, most: u64) {
+        #[cfg(unix)]
+        {
+            let disk = rustix::fs::statvfs(&self.path);
+            let free = disk.map_or(u64::MAX, |disk| disk.f_bavail.saturating_mul(disk.f_frsize));
+            let longest = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
+            let room = free.min(longest.unwrap_or(u64::MAX));
+            if room < most {
+                let (folder, room_mib, most_mib) = (self.path.display(), room >> 20, most >> 20);
+                warn!(
+                    %folder, room_mib, most_mib,
+                    "little room for the sessions: a server with the most that --session-memory allows would lose some"
+                );
+            }
+        }
+        #[cfg(not(unix))]
+        let _ = most;
     }
 
     /// Keeps disk space reserved for the sessions of the store, as long as this future is polled.
@@ -109,9 +131,7 @@ impl StateDir {
         let mut has_room = true;
         loop {
             interval.tick().await;
-            // Many environments take up to 1.09 bytes of the file per byte of memory.
-            let num_bytes = store.memory().taken() / 4 * 5;
-            let wanted = (num_bytes / RESERVE_STEP + 2) * RESERVE_STEP;
+            let wanted = file_bytes(store.memory().taken());
             let reserve = self.reserve.clone();
             // On another thread, because the disk may block.
             let kept = tokio::task::spawn_blocking(move || reserve.resize(wanted)).await;
@@ -223,6 +243,12 @@ impl Reserve {
         *size = wanted;
         Ok(())
     }
+}
+
+/// Room for the file of sessions that take this many bytes of memory: many environments take up to 1.09 bytes of the
+/// file per byte.
+fn file_bytes(memory: u64) -> u64 {
+    (memory / 4 * 5 / RESERVE_STEP + 2) * RESERVE_STEP
 }
 
 /// Makes a write beyond the system's limit on file sizes return an error. By default it would kill the process.

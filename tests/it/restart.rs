@@ -71,7 +71,7 @@ async fn a_session_goes_on_with_the_next_server_and_with_that_one_only() {
 #[cfg(unix)]
 #[tokio::test]
 async fn a_second_signal_drops_open_calls_and_keeps_the_sessions() {
-    for signal in ["TERM", "INT", "HUP"] {
+    for signal in ["TERM", "INT", "HUP", "QUIT"] {
         let folder = folder(&format!("second_{signal}"));
         let mut command = tetrion(&["serve", "--listen", "127.0.0.1:0", "--state", folder.to_str().unwrap()]);
         let mut first = Process::spawn(command.args(["--drain-timeout", "3600"]).stderr(Stdio::piped()));
@@ -258,6 +258,10 @@ async fn sessions_for_which_there_is_no_room_are_counted_and_the_others_go_on() 
     let (status, _, _) = server.wait();
     assert_eq!(status.code(), Some(1), "{said}");
     assert!(said.contains("2 of 5 sessions could not be written: File too large"), "{said}");
+    let warning = said.lines().find(|line| line.contains("little room for the sessions"));
+    let warning = warning.unwrap_or_else(|| panic!("{said}"));
+    assert!(warning.contains("WARN") && warning.contains("most_mib=960"), "{warning}");
+    assert!(said.find("little room") < said.find("asked to stop"), "{said}");
 
     let next = start(&folder);
     let mut client = EnvironmentServiceClient::new(next.channel().await);
