@@ -6,6 +6,10 @@
 /// Similarity, from 0 to 1, from which on a name counts as a misspelling of another.
 const ALIKE: f64 = 0.55;
 
+/// Bytes of the longest name that is compared with others. Known names are shorter, and longer names would take the time
+/// of thousands of short ones.
+const MAX_COMPARED_BYTES: usize = 64;
+
 /// Why a name is refused.
 ///
 /// ```
@@ -33,6 +37,9 @@ pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) ->
 
 /// The name that was probably meant, if any is close: a misspelling, a hyphen for an underscore, a part of a longer name.
 pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if name.len() > MAX_COMPARED_BYTES {
+        return None;
+    }
     let plain = |name: &str| name.to_lowercase().replace('-', "_");
     let name = plain(name);
     let likeness = |other: &str| {

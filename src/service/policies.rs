@@ -3,6 +3,7 @@
 use crate::agents::{AGENTS, Agent, AgentRow, CONTROLLERS, Controller, Figure, Search};
 use crate::engine::rules::WIDTHS;
 use crate::features::FeatureSet;
+use crate::wire::limits::check_name;
 use crate::wire::pb::policy::Kind;
 use crate::wire::policies::{encode_monte_carlo, encode_terminal_value, unknown};
 use crate::wire::{features, pb, search, tensor};
@@ -16,6 +17,7 @@ pub(super) fn all() -> Vec<pb::PolicyInfo> {
 
 /// A named policy with its weights.
 pub(super) fn get(name: &str) -> Result<pb::GetPolicyResponse, Refusal> {
+    check_name("name", name)?;
     let (info, kind) = match (Controller::named(name), AgentRow::named(name)) {
         (Ok(controller), _) => (of_controller(controller), Kind::Weights(weights(controller))),
         (Err(_), Some(row)) => (of_agent(row), kind(row)),

@@ -3,7 +3,7 @@
 //! The wire has one convenience that [`FeatureSet`] lacks: the bare name of a family selects all its members.
 
 use crate::engine::Rules;
-use crate::features::{FEATURE_SETS, Feature, FeatureError, FeatureSet, MAX_COLUMNS};
+use crate::features::{FEATURE_SETS, Feature, FeatureColumn, FeatureError, FeatureSet, MAX_COLUMNS};
 
 use super::error::{DecodeError, Fault};
 use super::limits::check_name;
@@ -153,14 +153,16 @@ pub fn decode_list(names: &[String], width: u8) -> Result<FeatureSet, DecodeErro
         owners.resize(columns.len(), i);
     }
     FeatureSet::custom(&columns, width).map_err(|error| {
-        let (fault, is_long) = match &error {
-            FeatureError::UnknownFeature(_) => (Fault::UnknownName, false),
-            FeatureError::TooMany(_) => (Fault::Field, true),
-            _ => (Fault::Field, false),
+        let fault = match &error {
+            FeatureError::UnknownFeature(_) => Fault::UnknownName,
+            _ => Fault::Field,
         };
-        let refused = |count: &usize| FeatureSet::custom(&columns[..*count], width).is_err();
-        let first = (1..=columns.len()).find(refused).filter(|_| !is_long);
-        let path = first.map_or_else(|| "names.names".to_owned(), |count| path(owners[count - 1]));
+        let first = match &error {
+            FeatureError::TooMany(_) => None,
+            FeatureError::Repeated(name) => (0..columns.len()).filter(|at| columns[*at] == *name).nth(1),
+            _ => columns.iter().position(|name| FeatureColumn::parse(name, width).is_err()),
+        };
+        let path = first.map_or_else(|| "names.names".to_owned(), |at| path(owners[at]));
         DecodeError::invalid(fault, path, error.to_string())
     })
 }

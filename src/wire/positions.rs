@@ -36,9 +36,26 @@ pub fn nanoseconds(message: &pb::Positions) -> u64 {
             states.iter().map(|state| 1_000 + 2 * state.len() as u64).sum()
         }
         Some(Kind::Drawings(pb::Drawings { drawings })) => {
-            drawings.iter().map(|drawing| 300 + 100 * drawing.rows.len() as u64).sum()
+            let text = |text: &String| 100 + 5 * text.len() as u64;
+            let nanoseconds = |drawing: &pb::Drawing| {
+                let pb::Drawing { rows, piece, queue, held } = drawing;
+                rows.iter().chain([piece, queue, held]).map(text).sum::<u64>()
+            };
+            drawings.iter().map(nanoseconds).sum()
         }
         Some(Kind::Packed(packed)) => 2 * bytes(&packed.boards) + 20 * bytes(&packed.pieces),
+    }
+}
+
+/// The rules of positions without a session: those in the request, else those of the first snapshot, else the default.
+/// `None` if they are invalid.
+pub fn rules(message: &pb::Positions) -> Option<Rules> {
+    match (&message.rules, &message.kind) {
+        (Some(rules), _) => ResolvedRules::try_from(rules).ok().map(|resolved| resolved.rules),
+        (None, Some(Kind::Snapshots(pb::Snapshots { states }))) => {
+            states.first().and_then(|state| decode_state(state).ok()).map(|state| *state.rules())
+        }
+        (None, _) => Some(Rules::default()),
     }
 }
 

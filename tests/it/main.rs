@@ -70,6 +70,9 @@ mod dm_env_rpc;
 /// Every bound on a request, at the bound and one past it.
 mod limits;
 
+/// Long texts in requests take no long time.
+mod texts;
+
 /// Division of a server's memory among its limits.
 mod allotment;
 

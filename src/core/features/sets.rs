@@ -270,8 +270,8 @@ impl FeatureColumn {
                 return Err(FeatureError::IndexMissing { name: name.to_owned(), last: size - 1, width });
             }
             // A number can be written in only one way, so that a feature has only one name.
-            (Some(size), Some(digits)) => (0..size)
-                .find(|index| index.to_string() == digits)
+            (Some(size), Some(digits)) => (digits.parse::<u8>().ok())
+                .filter(|index| *index < size && index.to_string() == digits)
                 .ok_or_else(|| wrong(format!("0 to {}", size - 1)))?,
         };
         Ok(FeatureColumn { feature, index, preclear })

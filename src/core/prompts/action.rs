@@ -106,6 +106,11 @@ impl Choices {
     /// # Errors
     /// [`UnknownAction`] with all legal actions.
     pub fn read(&self, rules: &Rules, text: &str) -> Result<i32, UnknownAction> {
+        let unknown =
+            || UnknownAction { text: text.chars().take(MAX_ACTION_BYTES).collect(), legal: self.list(rules) };
+        if text.len() > MAX_ACTION_BYTES {
+            return Err(unknown());
+        }
         let mut words = text.split_ascii_whitespace().map(str::to_ascii_lowercase).collect::<Vec<_>>();
         // A list's entry ends in a colon where consequences follow.
         if let Some(last) = words.last_mut()
@@ -121,11 +126,7 @@ impl Choices {
                 || said == self.name(rules, *n, true)
                 || said == self.entry(rules, *n)
         };
-        let found = if text.len() <= MAX_ACTION_BYTES { (0..self.len()).find(is_said) } else { None };
-        found.map(|n| self.action(rules, n)).ok_or_else(|| UnknownAction {
-            text: text.chars().take(MAX_ACTION_BYTES).collect(),
-            legal: self.list(rules),
-        })
+        (0..self.len()).find(is_said).map(|n| self.action(rules, n)).ok_or_else(unknown)
     }
 
     /// The legal actions, separated by commas.
