@@ -79,7 +79,7 @@ impl<'a> Parser<'a> {
             return Err(self.unexpected("an operator or the end of the formula"));
         }
         let root = self.number(&part)?;
-        let none = "the formula names no feature, so all placements would have one score; expected at least one, such as holes";
+        let none = "the score depends on no feature, so all placements would have one score; expected at least one, such as holes";
         self.graph.finish(root).map_err(|error| match error {
             FeatureError::Empty => FormulaError::new(self.text, part.span, none.to_owned()),
             error => FormulaError::of_text(error.to_string()),

@@ -111,9 +111,26 @@ fn are_named_with_what_was_expected() {
         ),
         (
             "lines / 2",
-            "the formula names no feature, so all placements would have one score; expected at least one, such as holes \
-             (line 1, column 1):",
+            "the score depends on no feature, so all placements would have one score; expected at least one, such as \
+             holes (line 1, column 1):",
         ),
+        // Both name one.
+        (
+            "holes^0",
+            "the score depends on no feature, so all placements would have one score; expected at least one, such as \
+             holes (line 1, column 1):",
+        ),
+        (
+            "let x = holes; 3",
+            "the score depends on no feature, so all placements would have one score; expected at least one, such as \
+             holes (line 1, column 16):",
+        ),
+        (
+            "let x = 2; let x = 3; holes",
+            "\"x\" has a meaning already, expected a new name (line 1, column 16):",
+        ),
+        ("let sum = 2; holes", "\"sum\" has a meaning already, expected a new name (line 1, column 5):"),
+        ("let _x = 2; holes", "'_' is no part of a formula (line 1, column 5):"),
     ] {
         assert_eq!(told(text), expected, "{text}");
     }
