@@ -17,6 +17,9 @@ pub const LEAST_MEMORY: u64 = 1 << 30;
 /// Bytes of a server that has just started: its program, threads and tables.
 const PROGRAM_BYTES: u64 = 24 << 20;
 
+/// Bytes of tables of exact values for tasks, and of searches for the oracles of tasks.
+const TASK_BYTES: u64 = 32 << 20;
+
 /// Bytes of a call outside the budgets: its task and initial buffers, small headers, and a small request both encoded
 /// and decoded.
 const CALL_BYTES: u64 = 26 << 10;
@@ -65,6 +68,6 @@ impl Allotment {
         let budgets = self.sessions + self.evaluations + self.requests + self.answers;
         let connections = self.max_connections as u64 * (CONNECTION_BYTES + 2 * OWN_MEMORY);
         let calls = self.max_calls as u64 * (CALL_BYTES + SMALL_ANSWER_BYTES);
-        PROGRAM_BYTES + budgets + connections + calls
+        PROGRAM_BYTES + TASK_BYTES + budgets + connections + calls
     }
 }

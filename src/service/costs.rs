@@ -70,15 +70,8 @@ pub(super) fn cost_of_new(config: &SessionConfig) -> Duration {
 /// Rough time of an agent's thought per unit of its [cost](crate::agents::Agent::cost).
 pub(super) const NANOSECONDS_PER_COST: u64 = 500;
 
-/// Rough time to compute the exact values of a size. Only the first call that needs them takes it.
+/// Rough time to compute the exact values of a size.
 pub(super) const SOLVING: Duration = Duration::from_secs(1);
-
-/// Rough time to compute the values that an info needs.
-pub(super) fn cost_of_values(config: Option<&pb::SessionConfig>) -> Duration {
-    let infos = config.and_then(|config| config.info_fields.as_ref());
-    let is_wanted = infos.is_some_and(|infos| infos.names.iter().any(|name| name == "regret"));
-    if is_wanted { SOLVING } else { Duration::ZERO }
-}
 
 /// Rough time to make an agent of a policy.
 pub(super) fn cost_of_policy(policy: Option<&pb::Policy>) -> Duration {

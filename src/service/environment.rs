@@ -25,7 +25,7 @@ use super::answers::Answers;
 use super::caller::{Caller, CallerLimits, party_of};
 use super::calls::{Busy, CallLane, CallPool};
 use super::catalog;
-use super::costs::{SOLVING, cost_of_new, cost_of_policy, cost_of_sequences, cost_of_values};
+use super::costs::{cost_of_new, cost_of_policy, cost_of_sequences};
 use super::direct::Direct;
 use super::enumerate::Question;
 use super::info::ServerFacts;
@@ -35,6 +35,7 @@ use super::policies;
 use super::refusal::Refusal;
 use super::session_state::SessionState;
 use super::sessions::{NewSession, Prepared, RequestId, Session, SessionStore};
+use super::tables;
 use super::tasks;
 use super::watching::Frames;
 
@@ -103,8 +104,10 @@ impl Desk {
         check_name("request_id", &request.request_id)?;
         let ttl = decode_ttl(request.ttl.as_ref())?;
         let message = request.config.as_ref();
-        let reading =
-            cost_of_sequences(message.and_then(|message| message.seeding.as_ref())) + cost_of_values(message);
+        if let Some(message) = message.filter(|message| tables::shows_values(message)) {
+            tables::ready_for_message(&self.lane, message.rules.as_ref()).await?;
+        }
+        let reading = cost_of_sequences(message.and_then(|message| message.seeding.as_ref()));
         let (owner, limits) = (self.caller.clone(), self.limits);
         let decode = move || {
             let defaults = pb::SessionConfig::default();
@@ -189,15 +192,19 @@ impl Desk {
     ) -> Result<pb::EnumeratePlacementsResponse, Refusal> {
         use pb::enumerate_placements_request::Source;
         revision::check(request.min_revision)?;
-        let solving = if request.include_optimal_values { SOLVING } else { Duration::ZERO };
+        let has_values =
+            request.include_optimal_values || request.policy.as_ref().is_some_and(tables::plays_by_values);
         let reading_policy = cost_of_policy(request.policy.as_ref());
         // Until the answer is made.
         let _policy = self.answers.room(request.policy.as_ref().map_or(0, policy_bytes))?;
         let question = match request.source.take() {
             Some(Source::SessionEnvs(named)) => {
                 let session = self.session(&named.session).map_err(|error| error.in_field("session_envs"))?;
-                let reading = session.costs().of_positions(envs::decode(named.envs.as_ref())) + solving;
+                let reading = session.costs().of_positions(envs::decode(named.envs.as_ref()));
                 let rules = session.costs().rules;
+                if has_values {
+                    tables::ready_for(&self.lane, &rules).await?;
+                }
                 let decode = move || Ok((decode_policy(&request, &rules)?, request));
                 let (policy, request) = self.lane.run(reading_policy, decode).await?;
                 let read = move |state: &mut SessionState| {
@@ -206,8 +213,10 @@ impl Desk {
                 session.call_on(&self.lane, reading, read).await?
             }
             Some(Source::Positions(positions)) => {
-                let reading =
-                    Duration::from_nanos(positions::nanoseconds(&positions)) + solving + reading_policy;
+                let reading = Duration::from_nanos(positions::nanoseconds(&positions)) + reading_policy;
+                if has_values && let Some(rules) = positions::rules(&positions) {
+                    tables::ready_for(&self.lane, &rules).await?;
+                }
                 self.lane.run(reading, move || Question::of_positions(&positions, &request)).await?
             }
             None => return Err(DecodeError::missing("source").into()),

@@ -41,6 +41,7 @@ use super::context::CallContext;
 use super::games::{Keep, RunningGames, Unread};
 use super::places::{Capacity, Full, Places};
 use super::refusal::{Refusal, Scope};
+use super::tables;
 
 /// Most games in one `results` message: 230 KiB, which fits into every window on its way.
 const MAX_RESULTS: usize = 4096;
@@ -153,6 +154,9 @@ impl EvaluationService for Evaluations {
         let request = request.into_inner();
         let room = self.room(&party, &request)?;
         let calls = self.calls.lane(party.clone());
+        if request.policies.iter().any(tables::plays_by_values) {
+            tables::ready_for_message(&calls, request.rules.as_ref()).await?;
+        }
         // The room moves along, because this call may end while its request waits for a thread.
         let read = move || decode(&request, kernel).map(|request| (request, room));
         let (request, room) = calls.run_elsewhere(read).await.map_err(Refusal::from)?;

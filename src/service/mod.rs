@@ -12,7 +12,7 @@
 //! * [`dm_env_rpc`] is the second API on the same store; `world` is one of its environments.
 //! * `enumerate` answers EnumeratePlacements, `judging` lets a policy value the placements; `layout` computes the
 //!   largest size of answers.
-//! * `tasks` answers GetTask and ScoreTask.
+//! * `tasks` answers GetTask and ScoreTask; `tables` has tables of exact values computed for them and for others.
 //! * [`info`] reports what this server is and allows; `catalog` what it supports, by name.
 //! * [`answers`] limits the memory of unread answers.
 //! * [`allotment`] divides the memory of a server into all these limits.
@@ -55,6 +55,7 @@ mod places;
 mod policies;
 mod sequence;
 mod session_state;
+mod tables;
 mod tasks;
 mod watched;
 mod watching;

@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
-use crate::tasks::FormulaScore;
+use crate::tasks::{FormulaScore, size_of_values};
 use crate::wire::pb;
 use crate::wire::tasks::{Scored, decode, decode_scored, encode, encode_score};
 
 use super::calls::CallLane;
 use super::costs::NANOSECONDS_PER_COST;
 use super::refusal::Refusal;
+use super::tables;
 
-/// Rough time to generate a task. The first one of its size also solves a playfield, which takes up to some seconds.
+/// Rough time to generate a task.
 const GENERATING: Duration = Duration::from_millis(50);
 
 /// A task.
@@ -18,6 +19,7 @@ pub(super) async fn get(
     request: pb::GetTaskRequest,
     lane: &CallLane,
 ) -> Result<pb::GetTaskResponse, Refusal> {
+    values_ready(lane, request.index).await?;
     lane.run(GENERATING, move || Ok(encode(&decode(&request.split, request.index)?))).await
 }
 
@@ -26,6 +28,7 @@ pub(super) async fn score(
     request: pb::ScoreTaskRequest,
     lane: &CallLane,
 ) -> Result<pb::ScoreTaskResponse, Refusal> {
+    values_ready(lane, request.index).await?;
     match lane.run(GENERATING, move || Ok(decode_scored(&request)?)).await? {
         Scored::Actions(score) => Ok(score),
         Scored::Formula(task, agent) => {
@@ -34,5 +37,13 @@ pub(super) async fn score(
             let mut score = FormulaScore::new(*task, *agent);
             Ok(lane.run_slices(move || score.advance().then(|| encode_score(&score))).await)
         }
+    }
+}
+
+/// Waits for the exact values that a task needs, if any.
+async fn values_ready(lane: &CallLane, index: u32) -> Result<(), Refusal> {
+    match size_of_values(index) {
+        Some(size) => tables::ready(lane, size).await,
+        None => Ok(()),
     }
 }

@@ -13,6 +13,7 @@ use tetrion::features::FeatureSet;
 use tetrion::placements::{Options, Position, enumerate, nanoseconds};
 use tetrion::server::{Server, ServerConfig, ServerError};
 use tetrion::service::EvaluationCapacity;
+use tetrion::tasks;
 use tetrion::wire::limits::MAX_RESPONSE_BYTES;
 use tetrion::wire::pb::evaluate_policies_response::Event;
 use tetrion::wire::pb::step_stream_request::Request as Asked;
@@ -24,7 +25,8 @@ use tonic::Code;
 use tonic::transport::{Channel, Endpoint};
 
 use crate::evaluation::{self, ask, endless, request};
-use crate::support::{self, Client, config, create, only, refused, reset, step};
+use crate::server::Process;
+use crate::support::{self, Client, Command, config, create, only, refused, reset, step};
 
 /// A server and the means to stop it.
 struct Served {
@@ -326,4 +328,38 @@ async fn evaluations_share_the_threads_per_caller() {
         others <= 4 * played,
         "{others} pieces for eight evaluations of a caller, {played} for one of another"
     );
+}
+
+/// A server with one thread for calls, on which a size of playfield is not solved yet.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_task_of_a_size_delays_no_other_task() {
+    let program = env!("CARGO_BIN_EXE_tetrion");
+    let server = Process::spawn(Command::new("taskset").args([
+        "--cpu-list",
+        "0",
+        program,
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+    ]));
+    let (first, mut second) = (server.channel().await, Client::new(server.channel().await));
+    let task = |index| pb::GetTaskRequest { split: "train".to_owned(), index };
+    // The smaller size takes a moment only.
+    for size in [(4, 5), (5, 4)] {
+        let index = (0..21).find(|index| tasks::size_of_values(*index) == Some(size)).unwrap();
+        let mut first = Client::new(first.clone());
+        let solved = tokio::spawn(async move { first.get_task(task(index)).await });
+        while !server
+            .get("/metrics")
+            .contains("calls_in_flight{method=\"tetrion.v1.EnvironmentService/GetTask\"} 1\n")
+        {
+            assert!(!solved.is_finished(), "it was in no hurry to be measured");
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        // A task of a group without exact values.
+        second.get_task(task(2)).await.unwrap();
+        assert!(!solved.is_finished(), "the other task waited");
+        solved.await.unwrap().unwrap();
+    }
 }

@@ -129,9 +129,10 @@ impl Lane {
     }
 }
 
-/// Makes this thread nicer. Does nothing where the system has one niceness for the whole process.
+/// Makes this thread nicer, and the threads that it starts. Does nothing where the system has one niceness for the whole
+/// process.
 #[cfg_attr(not(target_os = "linux"), allow(unused_variables))]
-fn give_way(niceness: i32) {
+pub fn give_way(niceness: i32) {
     #[cfg(target_os = "linux")]
     if niceness > 0
         && let Ok(own) = rustix::process::getpriority_process(None)

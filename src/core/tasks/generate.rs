@@ -10,6 +10,9 @@ use crate::engine::rng::{Tag, word};
 use crate::engine::{LowPlayfield, Piece, Placement, Rules, Tetromino, land, placements};
 use crate::optimum::{self, OptimumError};
 
+/// Columns and rows of the playfields with exact values, by difficulty.
+pub(super) const SOLVED: [(u8, u8); 3] = [(4, 4), (4, 5), (5, 4)];
+
 /// Random games that measure a floor.
 const FLOOR_GAMES: u32 = 100;
 /// A task that random play reaches more often is a gift.
@@ -51,7 +54,7 @@ pub(super) fn generate(
 /// A task without an oracle and floors; `None` if the start did not come about.
 fn candidate(group: Group, difficulty: u8, rng: &mut AgentRng) -> Option<PlayTask> {
     let level = usize::from(difficulty) - 1;
-    let solved = [(4, 4), (4, 5), (5, 4)][level];
+    let solved = SOLVED[level];
     // The size; the number of pieces before the start, at least and how many more; the number of pieces; the goal.
     let ((width, height), earlier, num_pieces, goal) = match group {
         Group::BestPlacement => (solved, (0, 8), 1, Goal::Value),

@@ -34,4 +34,4 @@ pub use formula::{FormulaScore, FormulaTask, GAMES};
 pub use play::{Goal, PlayTask};
 pub use start::Start;
 pub use suite::{Group, NUM_TASKS, SUITE, Split};
-pub use task::{Content, Task, TaskError};
+pub use task::{Content, Task, TaskError, size_of_values};

@@ -31,8 +31,11 @@ pub(super) fn search(task: &PlayTask) -> Option<Vec<Placement>> {
         for (from, position) in before.iter().enumerate() {
             for placement in placements(rules, &position.playfield, piece).iter() {
                 let after = position.after(rules, piece, placement);
-                if after.is_lost || !seen.insert(after) {
+                if after.is_lost || !seen.insert(key(&after)) {
                     continue;
+                }
+                if layer.len() == 2 * BEAM {
+                    keep_best(&mut layer);
                 }
                 layer.push(Node { position: after, from, placement });
                 if after.reaches(*goal, start.pieces.len() - number - 1) {
@@ -41,11 +44,27 @@ pub(super) fn search(task: &PlayTask) -> Option<Vec<Placement>> {
                 }
             }
         }
-        layer.sort_by_key(|node| roughness(&node.position));
-        layer.truncate(BEAM);
+        keep_best(&mut layer);
         layers.push(layer);
     }
     None
+}
+
+/// Keeps the best positions of a layer, the first of equals.
+fn keep_best(layer: &mut Vec<Node>) {
+    layer.sort_by_key(|node| roughness(&node.position));
+    layer.truncate(BEAM);
+}
+
+/// Everything in which positions of a search differ, in little memory. The playfields of tasks have at most 64 cells.
+fn key(position: &Position) -> (u64, u32, u32) {
+    let playfield = &position.playfield;
+    debug_assert!(playfield.width() * playfield.height() <= 64);
+    let cells = playfield
+        .columns()
+        .iter()
+        .fold(0_u64, |cells, column| cells << playfield.height() | u64::from(*column));
+    (cells, position.lines, position.garbage)
 }
 
 /// The placements to the last node of the last layer.
