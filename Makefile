@@ -178,20 +178,34 @@ doc: ## the crate's documentation, warnings refused
 bench: ## micro-benchmarks with named playfields
 	cargo bench
 
-.PHONY: fuzz load
-FUZZ_TARGETS = calls worlds evaluations positions tensors snapshots requests files recordings
+.PHONY: fuzz fuzz-run load
 FUZZ_SECONDS = 60
+FUZZ_JOBS = 1
+CARGO_FUZZ_VERSION = 0.13.2
+CARGO_FUZZ = .tools/cargo-fuzz-$(CARGO_FUZZ_VERSION)/bin/cargo-fuzz
 
-fuzz: ## every fuzz target for a minute (needs a nightly toolchain and cargo-fuzz)
-	@if cargo +nightly fuzz --version > /dev/null 2>&1; then \
-		[ -f fuzz/Cargo.lock ] || cp Cargo.lock fuzz/Cargo.lock; \
-		for target in $(FUZZ_TARGETS); do \
-			cargo +nightly fuzz run --sanitizer none $$target -- \
-				-max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 || exit 1; \
-		done; \
+fuzz: ## every fuzz target for a minute (needs a nightly toolchain; without one the targets are only compiled)
+	@[ -f fuzz/Cargo.lock ] || cp Cargo.lock fuzz/Cargo.lock
+	@if rustc +nightly --version > /dev/null 2>&1; then \
+		$(MAKE) --no-print-directory fuzz-run; \
 	else \
-		echo "fuzzing was skipped: it needs 'rustup toolchain install nightly' and 'cargo install cargo-fuzz'"; \
+		echo "fuzzing is skipped: it needs 'rustup toolchain install nightly'; the targets are compiled"; \
+		cargo check --quiet --manifest-path fuzz/Cargo.toml; \
 	fi
+
+# Every target of fuzz/Cargo.toml, FUZZ_JOBS at a time. What they find goes to fuzz/found, beside the seeds of fuzz/corpus.
+fuzz-run: export RUSTUP_TOOLCHAIN = nightly
+fuzz-run: $(CARGO_FUZZ)
+	$(CARGO_FUZZ) fuzz build --sanitizer none
+	$(CARGO_FUZZ) fuzz list | xargs -P $(FUZZ_JOBS) -I TARGET sh -c '\
+		mkdir -p fuzz/found/TARGET; \
+		if $(CARGO_FUZZ) fuzz run --sanitizer none TARGET fuzz/found/TARGET fuzz/corpus/TARGET -- \
+			-max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 > fuzz/found/TARGET.log 2>&1; \
+		then echo "TARGET: $$(sed -n "s/^Done //p" fuzz/found/TARGET.log)"; \
+		else cat fuzz/found/TARGET.log; exit 255; fi'
+
+$(CARGO_FUZZ):
+	cargo install --quiet --locked --debug --root .tools/cargo-fuzz-$(CARGO_FUZZ_VERSION) cargo-fuzz@$(CARGO_FUZZ_VERSION)
 
 load: ## ten minutes of load on a server built for release; docs/load.md has a table
 	cargo test --release --locked --test attacks -- --load 10

@@ -16,7 +16,7 @@ fuzz_target!(|input: &[u8]| {
         invalid_action_policy: InvalidActionPolicy::Terminate,
         ..EnvConfig::default()
     };
-    let Ok(mut batch) = EnvBatch::new(config, &Seeding::Session(1)) else { return };
+    let Ok(mut batch) = EnvBatch::new(config, &Seeding::Seed(1)) else { return };
     if batch.restore(None, Restored::States(std::slice::from_ref(&state)), None).is_err() {
         return;
     }
