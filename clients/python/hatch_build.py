@@ -9,7 +9,8 @@ can get in the way. It does not generate `google/rpc/status.proto`: googleapis-c
 register a proto file only once.
 
 It also puts the extension module `tetrion/_native` into the package: the services and the `tetrion` program, for every
-Python from 3.11 on. In a checkout it builds the module with cargo. The environment variable TETRION_NATIVE changes that:
+Python from 3.11 on that has a global interpreter lock; free-threaded ones cannot load it, and are refused. In a checkout it
+builds the module with cargo. The environment variable TETRION_NATIVE changes that:
 
 - a path: the library there, which cargo has built, is taken. An editable install links to it, so that a new build counts.
 - `off`: the package is pure Python, for servers alone, and needs no Rust.
@@ -106,12 +107,17 @@ def native_library(root: Path) -> Path | None:
     """The library of the extension module, which is built if need be; None for a package without it.
 
     Raises:
-        RuntimeError: There is no such library, or it cannot be built.
+        RuntimeError: There is no such library, it cannot be built, or this Python cannot load it.
     """
     named = os.environ.get("TETRION_NATIVE", "")
     checkout = root.parent.parent
     if named == "off" or (not named and not (checkout / "Cargo.toml").is_file()):
         return None
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        raise RuntimeError(
+            "this Python is free-threaded, and cannot load the part of this package that plays in Python's own process. Use "
+            "a Python with a global interpreter lock, or set TETRION_NATIVE=off for a package that uses servers alone"
+        )
     if named:
         library = Path(named).resolve()
         if not library.is_file():

@@ -1,10 +1,15 @@
 """What the package shows of itself: its public names, and nothing of the modules behind them."""
 
+import importlib.util
 import pickle
 import subprocess
 import sys
+import sysconfig
+from pathlib import Path
+from types import SimpleNamespace
 
 import gymnasium
+import pytest
 
 import tetrion
 
@@ -122,3 +127,26 @@ def test_what_it_exports_is_called_by_its_public_name():
         spec = gymnasium.spec(name)
         assert spec.entry_point.startswith("tetrion:")
         assert spec.vector_entry_point.startswith("tetrion:")
+
+
+def test_free_threaded_pythons_get_no_extension_module(monkeypatch, tmp_path):
+    """They cannot load it, and a wheel that they build must not claim `cp311-abi3`."""
+    for name in ("builders.hooks", "metadata"):
+        hooks = SimpleNamespace(BuildHookInterface=object, MetadataHookInterface=object)
+        monkeypatch.setitem(sys.modules, f"hatchling.{name}.plugin.interface", hooks)
+    path = Path(__file__).parent.parent / "hatch_build.py"
+    spec = importlib.util.spec_from_file_location("hatch_build", path)
+    hatch_build = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(hatch_build)
+    library = tmp_path / "library.so"
+    library.write_bytes(b"")
+    monkeypatch.setenv("TETRION_NATIVE", str(library))
+    assert hatch_build.native_library(path.parent) == library
+    monkeypatch.setattr(sysconfig, "get_config_var", {"Py_GIL_DISABLED": 1}.get)
+    with pytest.raises(RuntimeError, match="this Python is free-threaded"):
+        hatch_build.native_library(path.parent)
+    monkeypatch.delenv("TETRION_NATIVE")
+    with pytest.raises(RuntimeError, match="this Python is free-threaded"):
+        hatch_build.native_library(path.parent)
+    monkeypatch.setenv("TETRION_NATIVE", "off")
+    assert hatch_build.native_library(path.parent) is None
