@@ -138,7 +138,7 @@ def play(agent, seeds, max_pieces):
         for _ in range(max_pieces):
             found = stream.enumerate_placements(games, afterstates=True)
             next_odds = np.eye(7)[shown[:, 1]] if shown.shape[1] > 1 else odds.of(games)
-            stepped = stream.step(found.actions[agent.choose(found, next_odds)], games)
+            stepped = stream.step(found.actions_of(agent.choose(found, next_odds)), games)
             lines[games], pieces[games] = stepped.infos["lines"], stepped.infos["pieces"]
             going_on = ~stepped.terminated
             games, shown = games[going_on], pieces_shown(stepped.observations)[going_on]

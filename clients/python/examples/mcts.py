@@ -67,10 +67,9 @@ class Value:
                 scores = np.where(placements.terminated, -np.inf, placements.features[:, :9] @ controller)
                 # Games that have ended have no placements; any action begins the next episode.
                 alive = np.diff(placements.row_offsets) > 0
-                rows = placements.best_rows(scores)[alive]
-                actions, now = np.zeros(games, np.int64), np.zeros((games, size))
-                actions[alive], now[alive] = placements.actions[rows], self.seen(placements.features[rows])
-                stepped = session.step(actions)
+                rows, now = placements.best_rows(scores), np.zeros((games, size))
+                now[alive] = self.seen(placements.features[rows[alive]])
+                stepped = session.step(placements.actions_of(rows))
                 now[stepped.terminated] = 0
                 matrix += before[follows].T @ (before - self.args.gamma * now)[follows]
                 vector += before[follows].T @ stepped.rewards[follows]
@@ -228,7 +227,7 @@ def main():
 
     def greedy(games, ids):
         placements = games.enumerate_placements(ids)
-        return placements.actions[placements.best_rows(value(placements))]
+        return placements.actions_of(placements.best_rows(value(placements)))
 
     def searched(games, ids):
         return search.choose(games.enumerate_placements(ids), games.save_state(ids))

@@ -160,3 +160,11 @@ def test_ipv6(server):
 def test_names_of_this_machine(server):
     with tetrion.Client(server.address.replace("127.0.0.1", "localhost")) as client, client.create_session(2) as session:
         assert session.reset().infos["pieces"].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("address", ["user@127.0.0.1:1", "user:secret@127.0.0.1:1", "user@[::1]:1", "host?a:1", "host#a:1"])
+def test_an_address_with_more_than_a_host_and_a_port_is_refused(address):
+    """A user would be dropped silently."""
+    for make in (lambda: tetrion.Client(address), lambda: tetrion.Servers([address])):
+        with pytest.raises(tetrion.InvalidArgumentError, match=r"^address is .*, expected 'host:port' without a scheme"):
+            make()

@@ -259,7 +259,8 @@ def test_every_spelling_of_other_names(client):
 
 @pytest.mark.parametrize("two", [2, 2.0, np.int64(2), np.uint8(2), np.float32(2), np.array(2.0)])
 def test_numbers_from_files_and_from_numpy_count_everywhere(client, two):
-    """As YAML and arithmetic have them: 2.0 is 2."""
+    """As YAML and arithmetic have them: 2.0 is 2. Actions alone are integers."""
+    action = int(two)
     kwargs = {
         "rules": {"width": two * 3, "height": two * 4, "preview": two},
         "max_episode_steps": two,
@@ -267,7 +268,7 @@ def test_numbers_from_files_and_from_numpy_count_everywhere(client, two):
     }
     env = tetrion.PlacementEnv(address=client, ttl=two * 50, **kwargs)
     env.reset(seed=two)
-    assert env.step(two)[0]["board"].sum() == 4
+    assert env.step(action)[0]["board"].sum() == 4
     env.restore_state(env.save_state(), reseed=two)
     vector = [
         tetrion.PlacementVectorEnv(two, address=client, **kwargs),
@@ -277,7 +278,7 @@ def test_numbers_from_files_and_from_numpy_count_everywhere(client, two):
         assert envs.num_envs == 2
         for seed in (two, [two, two]):
             assert envs.reset(seed=seed)[0]["board"].shape == (2, 8, 6)
-        envs.step(np.array([two, two]))
+        envs.step(np.array([action, action]))
     states = vector[0].save_state()
     vector[0].restore_state(states[0], [two - 1], reseed=two)
     with client.create_session(two, seed=two, max_episode_steps=two) as session, session.clone(two) as twin:
@@ -285,7 +286,7 @@ def test_numbers_from_files_and_from_numpy_count_everywhere(client, two):
         session.reset([two - 1])
         with tetrion.Recorder(session) as recorder, client.watch(session, [two - 1], render_fps=two, render_scale=two):
             session.reset(seeds=[two, two])
-            session.step([two, two])
+            session.step([action, action])
             session.fork(two - 1, [0], reseed=two)
             assert recorder.recording(two - 1).pieces == 1
     assert client.catalog(width=two * 5).features
@@ -334,20 +335,25 @@ def test_what_is_no_number_counts_nowhere(client, wrong):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({}, "seeds or piece_sequences must be given"),
+        ({"policies": ()}, "policies are not given, nor weights, expected a policy such as 'bcts'"),
+        ({"policies": []}, "policies are not given, nor weights"),
         ({"seeds": [1], "piece_sequences": ["I"]}, "seeds and piece_sequences are both given, expected one"),
-        ({"seeds": 5}, "seeds is 5, expected a list of seeds, a list for each policy, or DrawnSeeds(seed, count)"),
-        ({"seeds": []}, "seeds is [], expected a list of seeds, "),
+        ({"seeds": 5}, "seeds is 5, expected a list of seeds such as [1, 2, 3], or DrawnSeeds(seed, count) such as Dr"),
+        ({"seeds": []}, "seeds is [], expected a list of seeds such as "),
+        ({"seeds": "1"}, "seeds is '1', expected a list of seeds such as "),
+        ({"seeds": range}, "seeds is <class 'range'>, expected a list of seeds such as "),
         ({"seeds": [[1], [2, 3]]}, "seeds is [[1], [2, 3]], expected rows of one length"),
         ({"seeds": [True, False]}, "seeds has elements of bool, expected uint64"),
         ({"seeds": tetrion.DrawnSeeds(2**64, 5)}, f"seeds.seed is {2**64}, expected an integer"),
         ({"seeds": tetrion.DrawnSeeds(1, "5")}, "seeds.count is '5', expected an integer"),
-        ({"policies": 5}, "policies is 5, expected names of policies, or Policies"),
+        ({"policies": 5}, "policies is 5, expected names of policies such as 'bcts', or Policies such as Policy(formula="),
+        ({"policies": len}, "policies is <built-in function len>, expected names of policies such as 'bcts', or Policies"),
+        ({"policies": ["bcts", len]}, "policies[1] is <built-in function len>, expected names of policies such as"),
         ({"policies": ["bcts", 5]}, "policies[1] is 5, expected the name of a policy, or a Policy"),
         ({"weights": [1.0, NAN]}, "weights[1] is nan, expected a finite number"),
         ({"weights": [[1.0], [float("inf")]]}, "weights[1, 0] is inf, expected a finite number"),
         ({"weights": []}, "weights is [], expected numbers, one row of them or several of one length"),
-        ({"weights": [[1.0], [1.0, 2.0]]}, "weights is [[1.0], [1.0, 2.0]], expected numbers"),
+        ({"weights": [[1.0], [1.0, 2.0]]}, "weights is [[1.0], [1.0, 2.0]], expected rows of one length"),
         ({"weights": np.zeros((1, 1, 1))}, "weights is array([[[0.]]]), expected numbers"),
         ({"weights": ["1"]}, "weights is ['1'], expected numbers"),
         (
@@ -406,7 +412,7 @@ def test_what_is_no_number_counts_nowhere(client, wrong):
 def test_evaluations(nowhere, given, said):
     given = {
         "policies": "bcts",
-        **({} if {"piece_sequences", "seeds"} & set(given) or not given else {"seeds": [1]}),
+        **({} if {"piece_sequences", "seeds"} & set(given) else {"seeds": [1]}),
         **given,
     }
     for ask in (nowhere.evaluate, nowhere.start_evaluation):
@@ -520,11 +526,11 @@ def test_calls_of_a_session(client):
         refused("seeds[0] is 1.5, expected an integer", session.reset, [0], seeds=[1.5])
         refused("seeds[0] is None, expected an integer", session.reset, [0], seeds=[None])
         refused("reseed is -1, expected an integer", session.restore_state, session.save_state(), reseed=-1)
-        refused("positions is 5, expected snapshots as bytes, or Drawings, or Packed", session.restore_state, 5)
+        refused("positions is 5, expected snapshots as bytes, Drawings, Packed(boards, pieces)", session.restore_state, 5)
         refused("positions is [], expected snapshots", session.restore_state, [])
         refused("positions is bytearray(", session.restore_state, bytearray(session.save_state()[0]))
         refused("positions is <memory at ", session.restore_state, memoryview(session.save_state()[0]))
-        refused("positions[0] is 'xy', expected a snapshot as bytes, a Drawing or Packed", session.restore_state, ["xy"])
+        refused("positions[0] is 'xy', expected a snapshot as bytes, or a Drawing", session.restore_state, ["xy"])
         mixed = [session.save_state([0])[0], tetrion.Drawing([], "I")]
         refused("positions has snapshots and drawings, expected one kind in one call", session.restore_state, mixed)
         refused("positions[0].rows is '##..'", session.restore_state, tetrion.Drawing("##..", "I"))
@@ -746,3 +752,135 @@ def test_policies_compare_by_what_they_say():
     assert tetrion.Mlp([3], "ReLU") == tetrion.Mlp((3.0,)) != tetrion.Mlp([3], "softsign")
     with pytest.raises(dataclasses.FrozenInstanceError):
         policy.label = "another"
+
+
+def test_the_policy_of_an_evaluation_is_checked_before_its_seeds(client):
+    for given, said in (
+        ({"policies": "bctz"}, 'no policy is called "bctz", did you mean "bcts"?'),
+        ({"weights": [1.0, 2.0], "features": "bcts8"}, "weights"),
+    ):
+        with pytest.raises(tetrion.InvalidRequestError, match=re.escape(said)):
+            client.evaluate(**given)
+    with pytest.raises(tetrion.InvalidArgumentError, match=r"a player in Python plays in an environment, where reset\(seed"):
+        client.evaluate(lambda observation: 0)
+
+
+def test_an_evaluation_without_seeds_draws_a_hundred(client):
+    by_default = client.evaluate("bcts", max_pieces=5)
+    assert by_default == client.evaluate("bcts", max_pieces=5, seeds=tetrion.DrawnSeeds(1, 100))
+    assert len(by_default) == 100
+
+
+def array_arguments(client):
+    """Calls with an array, by the argument that their errors name."""
+    session = client.create_session(3, seed=1)
+    session.reset()
+    stream = session.stream()
+    env, envs = tetrion.PlacementEnv(address=client), tetrion.PlacementVectorEnv(3, address=client)
+    rows = tetrion.AfterstateVectorEnv(3, address=client)
+    for each in (env, envs, rows):
+        each.reset(seed=1)
+    placements = session.enumerate_placements()
+    boards, pieces = np.zeros((3, 20), np.uint16), np.zeros(3, np.uint8)
+    actions = {
+        "session": (session.step, "actions"),
+        "session, some": (lambda given: session.step(given, [0, 1, 2]), "actions"),
+        "stream": (stream.step, "actions"),
+        "stream, ahead": (stream.send_step, "actions"),
+        "envs": (envs.step, "actions"),
+        "envs, ahead": (envs.step_async, "actions"),
+        "rows": (rows.step, "actions"),
+        "env": (lambda given: env.step(given[1:2]), "action"),
+        "placements": (lambda given: session.enumerate_placements(actions=given), "actions"),
+        "chosen rows": (placements.actions_of, "rows"),
+    }
+    return actions | {
+        "ids": (lambda given: session.step(np.zeros(3, int), given), "env_ids"),
+        "seeds": (lambda given: session.reset(seeds=given), "seeds"),
+        "seeds of games": (lambda given: client.evaluate("bcts", seeds=given, max_pieces=3), "seeds"),
+        "env seeds": (lambda given: client.create_session(3, env_seeds=given), "env_seeds"),
+        "seeds of envs": (lambda given: envs.reset(seed=given), "seed["),
+        "seed": (lambda given: env.reset(seed=given[1:2]), "seed"),
+        "weights": (lambda given: client.evaluate(weights=given, features=["holes"] * 3), "weights"),
+        "weights of a policy": (lambda given: tetrion.Policy(weights=given, features="bcts8"), "weights"),
+        "pairs": (lambda given: client.evaluate("bcts", seeds=[1, 2], pairs=given), "pairs"),
+        "boards": (lambda given: client.enumerate_placements(tetrion.Packed(given, 0)), "boards"),
+        "pieces": (lambda given: client.enumerate_placements(tetrion.Packed(boards, given)), "pieces"),
+        "held": (lambda given: client.enumerate_placements(tetrion.Packed(boards, pieces, held=given)), "held"),
+        "digits": (session.decode_actions, "actions"),
+        "num_envs": (lambda given: client.create_session(given[1:2]), "num_envs"),
+        "ttl": (lambda given: client.create_session(ttl=given[1:2]), "ttl"),
+    }
+
+
+def test_actions_are_integers_not_floats(client):
+    calls = array_arguments(client)
+    for name in ("session", "session, some", "stream", "stream, ahead", "envs", "envs, ahead", "rows", "env", "placements"):
+        call, field = calls[name]
+        with pytest.raises(tetrion.InvalidArgumentError, match=rf"^{field}.* is .*[12]\.0?.*, expected an integer"):
+            call(np.array([1.0, 1.0, 2.0])[:: -1 if name == "env" else 1])
+    env = tetrion.PlacementEnv(address=client)
+    env.reset(seed=1)
+    for wrong in (1.0, np.float32(1), np.array([1.0])):
+        with pytest.raises(tetrion.InvalidArgumentError, match=r"^action is .*1\.0?.*, expected an integer from 0 to 39"):
+            env.step(wrong)
+
+
+def test_a_view_that_repeats_an_element_is_not_written_out(client):
+    """Of 2**31 elements, the conversion would take 8 to 32 GiB."""
+    huge = np.broadcast_to(np.int64(0), 2**31)
+    for name, (call, field) in array_arguments(client).items():
+        if name in ("env", "seed", "num_envs", "ttl"):
+            continue
+        with pytest.raises(tetrion.TetrionError) as caught:
+            call(huge)
+        assert str(caught.value).startswith(field.partition("[")[0]), name
+    with pytest.raises(tetrion.InvalidArgumentError, match=r"^actions has 2147483648 elements, expected at most 16777216"):
+        client.create_session(3).step(huge)
+
+
+def test_arrays_of_strings_are_taken_like_lists(client):
+    names = np.array(["board", "current"])
+    session = client.create_session(2, observations=names, infos=np.array(["lines"]), features=np.array(["holes"]), seed=1)
+    assert list(session.reset().observations) == ["board", "current"]
+    for texts in (np.array(["0@3", "0@4"]), np.array(["0@3", "0@4"], object)):
+        assert session.reset(seeds=[1, 2]) is not None
+        assert session.step(texts).actions.tolist() == [3, 4]
+    session.reset(piece_sequences=np.array(["OI", "IO"]))
+    assert client.evaluate(np.array(["bcts", "dt-10"]), seeds=[1], max_pieces=3).started.num_policies == 2
+    assert len(client.evaluate("bcts", piece_sequences=np.array(["OO", "II"]))) == 2
+    rows = np.array(["##.######.", "##.######."])
+    listed = client.enumerate_placements(tetrion.Drawing(rows, "I"), features=np.array(["holes"]))
+    assert listed.feature_names == ("holes",)
+    envs = tetrion.PlacementVectorEnv(2, address=client, observations=names)
+    envs.reset(options={"piece_sequences": np.array(["OI", "IO"])})
+
+
+def test_half_a_character_is_no_string(client):
+    """Half of a surrogate pair, as in names of files that are not UTF-8."""
+    half = "\ud800"
+    session = client.create_session()
+    session.reset()
+    for name, call in {
+        "rules": lambda: client.create_session(rules=half),
+        "rules.piece_set": lambda: client.create_session(rules={"piece_set": half}),
+        "features": lambda: client.create_session(features=half),
+        "piece_sequences": lambda: client.create_session(piece_sequences=[half]),
+        "policies": lambda: client.evaluate(half),
+        "rules_version": lambda: client.evaluate("bcts", rules_version=half),
+        "formula": lambda: tetrion.Policy(formula=half),
+        "label": lambda: tetrion.Policy("bcts", label=half),
+        "name": lambda: client.get_policy(half),
+        "split": lambda: client.task(half, 0),
+        "session": lambda: client.watch(half),
+        "actions": lambda: session.step([half]),
+        "positions[0].rows": lambda: client.enumerate_placements(tetrion.Drawing([half], "I")),
+        "positions[0].piece": lambda: client.enumerate_placements(tetrion.Drawing([], half)),
+        "address": lambda: tetrion.Client(f"{half}:1"),
+        "token": lambda: tetrion.Client("127.0.0.1:1", token=half),
+        "args": lambda: tetrion.Server(args=[half]),
+        "style": lambda: session.render(style=half),
+    }.items():
+        with pytest.raises(tetrion.InvalidArgumentError, match=f"^{re.escape(name)}") as caught:
+            call()
+        str(caught.value).encode()

@@ -180,9 +180,7 @@ def test_evaluations_travel_between_processes(client):
     assert (again.started, again.summary) == (result.started, result.summary)
 
 
-def test_evaluate_needs_seeds_or_pieces(client):
-    with pytest.raises(ValueError, match="seeds or piece_sequences"):
-        client.evaluate("bcts")
+def test_evaluate_takes_pieces_instead_of_seeds(client):
     result = client.evaluate("bcts", piece_sequences=["OOOOO", "II"])
     assert result.pieces.tolist() == [5, 2]
     assert result.lines.tolist() == [2, 0]
@@ -408,12 +406,49 @@ def test_values_of_a_policy(client):
             named = session.enumerate_placements([1], policy="dellacherie")
             assert named.policy_choices.shape == (1,)
             assert named.policy_values.shape == named.actions.shape
-            session.step(listed.actions[listed.policy_choices])
+            assert listed.policy_actions.tolist() == listed.actions[listed.policy_choices].tolist()
+            session.step(listed.policy_actions)
     assert "policy_values" in repr(listed)
     with pytest.raises(tetrion.InvalidArgumentError, match="policy is 3, expected the name of a policy, or a Policy"):
         client.enumerate_placements(tetrion.Drawing([], "O"), policy=3)
     with pytest.raises(tetrion.InvalidRequestError, match=r"policy\.name: random scores no placements"):
         client.enumerate_placements(tetrion.Drawing([], "O"), policy="random")
+
+
+@pytest.mark.parametrize("num_envs", [1, 3])
+def test_the_actions_of_a_policy_go_on_after_the_end_of_games(client, num_envs):
+    """With explicit pieces, the games end one after the other and all together."""
+    sequences = ["O" * (2 + env_id) for env_id in range(num_envs)]
+    with client.create_session(num_envs, piece_sequences=sequences) as session, session.stream() as stream:
+        stream.reset()
+        ends, empty = 0, 0
+        for _ in range(12):
+            listed = stream.enumerate_placements(policy=tetrion.Policy(formula="-holes - max_height^2"))
+            assert listed.policy_actions.tolist() == listed.actions_of(listed.best_rows(listed.policy_values)).tolist()
+            has_ended = np.diff(listed.row_offsets) == 0
+            assert (listed.policy_choices[has_ended] == -1).all()
+            assert (listed.policy_actions[has_ended] == 0).all()
+            stepped = stream.step(listed.policy_actions)
+            assert not (stepped.rewards[has_ended]).any()
+            ends, empty = ends + stepped.truncated.sum(), empty + has_ended.all()
+        assert ends >= 3
+        assert empty or num_envs > 1
+
+
+def test_actions_of_rows_that_are_none_of_a_position(client):
+    listed = client.enumerate_placements([tetrion.Drawing([], "I"), tetrion.Drawing([], "O")])
+    assert listed.actions_of([16, 17]).tolist() == [listed.actions[16], listed.actions[17]]
+    assert listed.actions_of([0, 17]).dtype == np.int32
+    for rows, said in (
+        ([0], r"rows is \[0\], expected one row for each of 2 positions"),
+        ([17, 17], r"rows\[0\] is 17, expected a row from 0 to 16"),
+        ([0, -1], r"rows\[1\] is -1, expected a row from 17 to 25"),
+        ([0.5, 17], r"rows\[0\] is 0.5, expected an integer"),
+    ):
+        with pytest.raises(tetrion.InvalidArgumentError, match=said):
+            listed.actions_of(rows)
+    with pytest.raises(tetrion.InvalidArgumentError, match="policy was not given"):
+        _ = listed.policy_actions
 
 
 def test_keys_of_the_actions_of_a_session(client):
@@ -445,7 +480,7 @@ def test_enumerate_packed_is_enumerate_of_the_session(client):
         for name in ("row_offsets", "actions", "rewards", "lines", "terminated", "features", "afterstates"):
             np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
         assert ours.sequence_number == session.sequence_number
-        assert not ours.features.flags.owndata  # a view of the message
+        assert ours.features.flags.owndata
 
 
 def test_what_a_terminal_shows_fits_a_line(client):
@@ -518,14 +553,18 @@ def test_forks_and_clones(client):
         assert len(set(session.save_state())) == 1
 
 
-def test_answers_are_views_of_the_message(client):
-    with client.create_session(4, seed=1, features="bcts8") as session:
-        arrays = list(session.reset().observations.values())
-        placements = session.enumerate_placements(afterstates=True, position_features=True)
-        arrays += [placements.features, placements.afterstates, placements.position_features, placements.actions]
-        for array in arrays:
-            assert not array.flags.owndata
-            assert not array.flags.writeable
+def test_what_a_caller_keeps_of_an_answer_keeps_little_else(client):
+    """Rewards of a thousand steps, beside the playfields that came with them."""
+    with client.create_session(64, seed=1, autoreset_mode="same_step") as session:
+        session.reset()
+        kept = [session.step(np.zeros(64, np.int64)) for _ in range(3)]
+        for stepped in kept:
+            arrays = {"rewards": stepped.rewards, "terminated": stepped.terminated, "truncated": stepped.truncated}
+            arrays |= {**stepped.observations, **stepped.infos, "mask": stepped.action_mask}
+            for name, array in arrays.items():
+                memory = array if array.base is None else array.base
+                assert memory.nbytes <= 4.1 * array.nbytes, name
+            assert stepped.rewards.flags.owndata
 
 
 def test_tensors_become_arrays_when_read_and_pickle_as_dicts(client):

@@ -541,3 +541,19 @@ def test_who_ignores_the_mask_is_warned_once(client):
         met[0].message
     )
     env.close()
+
+
+def test_a_first_loop_that_ignores_the_end_of_an_episode(client):
+    """The error's advice is something that `gymnasium.make` offers."""
+    env = gymnasium.make("tetrion/Keypress-v0", address=client, disable_env_checker=True, rules={"height": 4, "width": 4})
+    env.reset(seed=1)
+    rng = np.random.default_rng(1)
+
+    def first_loop():
+        for _ in range(1000):
+            env.step(int(rng.integers(env.action_space.n)))
+
+    with pytest.raises(tetrion.EpisodeEndedError, match=r"; call `env\.reset\(\)` after a step that returns terminated"):
+        first_loop()
+    env.reset()
+    env.step(0)

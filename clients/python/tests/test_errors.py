@@ -230,7 +230,7 @@ def test_episode_ended(client):
     with client.create_session(piece_sequences=["O"], autoreset_mode="disabled") as session:
         session.reset()
         assert session.step([0]).truncated.all()
-        with pytest.raises(tetrion.EpisodeEndedError, match="reset_mask"):
+        with pytest.raises(tetrion.EpisodeEndedError, match=r"call `env\.reset\(\)`.*reset_mask"):
             session.step([0])
 
 

@@ -1,5 +1,6 @@
 """Answers that do not fit what was asked, from a server that lies: the client says so, and makes nothing of them."""
 
+import random
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -7,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import grpc
 import numpy as np
 import pytest
+from google.protobuf.descriptor import FieldDescriptor
 
 import tetrion
 from tetrion._evaluations.games import joined, part_from
@@ -15,7 +17,7 @@ from tetrion._pb import environment_service_pb2_grpc, evaluation_service_pb2_grp
 from tetrion._pb import messages as pb
 
 UNARY = ["GetServerInfo", "GetCatalog", "CreateSession", "GetSession", "DeleteSession", "Reset", "Step", "Render"]
-UNARY += ["SaveState", "RestoreState", "EnumeratePlacements"]
+UNARY += ["SaveState", "RestoreState", "EnumeratePlacements", "GetPolicy", "GetTask", "ScoreTask"]
 
 
 class Liar(environment_service_pb2_grpc.EnvironmentServiceServicer, evaluation_service_pb2_grpc.EvaluationServiceServicer):
@@ -346,6 +348,145 @@ def test_frames_of_another_session(liar, deceived):
         liar.lies.update(lies)
         assert said in caught(lambda: next(deceived.watch(session.name)))
         liar.lies.clear()
+
+
+def fields_of(message):
+    """Every field of a message and of those in it, with the message that has it."""
+    for field in message.DESCRIPTOR.fields:
+        yield message, field
+        if field.message_type is None or field.message_type.GetOptions().map_entry:
+            continue
+        value = getattr(message, field.name)
+        if hasattr(value, "extend"):
+            for part in value:
+                yield from fields_of(part)
+        elif message.HasField(field.name):
+            yield from fields_of(value)
+
+
+# Numbers of each type that are extreme, or that no enum has.
+NUMBERS = {
+    FieldDescriptor.CPPTYPE_INT32: (-(2**31), 2**31 - 1),
+    FieldDescriptor.CPPTYPE_UINT32: (0, 1, 2**32 - 1),
+    FieldDescriptor.CPPTYPE_INT64: (-(2**63), 2**63 - 1),
+    FieldDescriptor.CPPTYPE_UINT64: (0, 1, 2**63, 2**64 - 1),
+    FieldDescriptor.CPPTYPE_ENUM: (-1, 0, 77, 2**31 - 1),
+    FieldDescriptor.CPPTYPE_DOUBLE: (float("nan"), 1e300, -1.0),
+    FieldDescriptor.CPPTYPE_FLOAT: (float("nan"), 1e38, -1.0),
+}
+
+
+def changed(dice):
+    """A lie that changes a field of an answer, and the path of the field for the test's message."""
+    told = []
+
+    def lie(message):
+        owner, field = dice.choice(list(fields_of(message)))
+        told.append(f"{owner.DESCRIPTOR.name}.{field.name}")
+        value, kind = getattr(owner, field.name), field.cpp_type
+        numbers = NUMBERS.get(kind)
+        if kind == FieldDescriptor.CPPTYPE_STRING:
+            numbers = ("", "\x1b[31m\x07", "x" * 300)
+        elif field.type == FieldDescriptor.TYPE_BYTES:
+            numbers = (b"", bytes(value)[:-1], b"\xff" * len(value))
+        elif kind == FieldDescriptor.CPPTYPE_BOOL:
+            numbers = (False, True)
+        if hasattr(value, "extend") and (numbers is None or dice.random() < 0.5):
+            if len(value) and dice.random() < 0.5:
+                value.extend(list(value))
+            else:
+                owner.ClearField(field.name)
+        elif hasattr(value, "extend"):
+            value.append(dice.choice(numbers or ("",)) if not isinstance(value, bytes) else b"")
+        elif numbers is None or dice.random() < 0.1:
+            owner.ClearField(field.name)
+        else:
+            setattr(owner, field.name, dice.choice(numbers))
+
+    return lie, told
+
+
+def read(result):
+    """Reads what an answer became."""
+    repr(result)
+    if isinstance(result, (tetrion.Observed, tetrion.Stepped)):
+        for arrays in (result.observations, result.infos, getattr(result, "final", None)):
+            repr(arrays)
+    return result
+
+
+def about(session):
+    repr(session)
+    read(session.refresh().config)
+    return session.rules, session.ttl, session.num_actions, session.action_digits, session.feature_names
+
+
+EVALUATION = {"seeds": [1, 2], "max_pieces": 10, "progress_interval": 0}
+ASKED = {"policy": "dt-10", "cells": True, "anchors": True, "afterstates": True}
+
+
+def calls_of(client, session, stream):
+    """Calls by the answer that is changed."""
+    drawing = tetrion.Drawing(["##.."], "T")
+    return {
+        "GetServerInfo": client.server_info,
+        "GetCatalog": lambda: client.catalog(7),
+        "GetPolicy": lambda: client.get_policy("dt-10"),
+        "GetTask": lambda: client.task("train", 3),
+        "ScoreTask": lambda: client.score_task("train", 3, actions=[]),
+        "CreateSession": lambda: about(client.create_session(2, features="bcts8")),
+        "GetSession": lambda: about(session),
+        "Reset": session.reset,
+        "Step": lambda: session.step([0, 0], [0, 1]),
+        "Render": lambda: (session.render(), session.pictures()),
+        "SaveState": session.save_state,
+        "RestoreState": lambda: session.restore_state(drawing),
+        "EnumeratePlacements": lambda: client.enumerate_placements(drawing, rules={"width": 6}, features="bcts8", **ASKED),
+        "reset": stream.reset,
+        "step": lambda: stream.step([0, 0]),
+        "enumerate_placements": lambda: stream.enumerate_placements(**ASKED),
+        "started": lambda: client.evaluate(["dt-10", "bcts"], **EVALUATION),
+        "results": lambda: client.evaluate(["dt-10", "bcts"], **EVALUATION),
+        "summary": lambda: client.evaluate(["dt-10", "bcts"], **EVALUATION),
+        "recording": lambda: client.evaluate("bcts", **EVALUATION, record="best").recordings[0].replay(),
+        "frame": lambda: first_frame(client.watch(session)),
+    }
+
+
+NUM_CALLS = 21
+
+
+def first_frame(watching):
+    with watching:
+        return next(watching).picture()
+
+
+@pytest.mark.parametrize("over", ["native", "grpcio"])
+def test_no_change_of_an_answer_makes_a_foreign_exception(liar, over):
+    """Fields of answers, changed at random to what is wrong or extreme: whatever becomes of it, or a `TetrionError`."""
+    seed = random.randrange(2**32)
+    print("seed", seed)
+    dice = random.Random(seed)
+    options = [("grpc.enable_retries", 0)] if over == "grpcio" else []
+    refused = []
+    with tetrion.Client(liar.address, timeout=20, patience=0.1, options=options) as client:
+        for _ in range(25):
+            for place in range(NUM_CALLS):
+                liar.lies.clear()
+                client._connection._info = client._connection._catalog = None
+                with client.create_session(2, seed=1) as session, session.stream() as stream:
+                    session.reset()
+                    name, call = list(calls_of(client, session, stream).items())[place]
+                    liar.lies[name], told = changed(dice)
+                    try:
+                        read(call())
+                    except tetrion.TetrionError as error:
+                        refused.append(str(error))
+                    except Exception as error:
+                        raise AssertionError(f"{name} with {told}") from error
+                    liar.lies.clear()
+    assert len(refused) > 100
+    assert not any("\x1b" in text for text in refused)
 
 
 BIG = """

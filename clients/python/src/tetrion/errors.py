@@ -5,13 +5,25 @@ The package also exports the exceptions that programs catch most.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import gymnasium.error
 
+# Characters that a terminal obeys instead of showing them, or after which it writes in another direction, and halves of
+# surrogate pairs, which cannot be printed. Line ends and tabs are harmless.
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def visible(text: str) -> str:
+    """A text of a server as it may be printed: characters that a terminal would obey are escaped as in JSON."""
+    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
 
 class TetrionError(Exception):
-    """A call that failed.
+    """A call that failed. All its texts can be printed: they show control characters as escapes.
+
+    `advice` is the end of the message; `advice_inside`, if any, replaces it if the services are in this process.
 
     Attributes:
         details: The message without the code and the advice.
@@ -24,11 +36,13 @@ class TetrionError(Exception):
     """
 
     advice = ""
+    advice_inside: str | None = None
 
     def __init__(
         self,
         message: object,
         *,
+        inside: bool = False,
         code: str = "",
         reason: str = "",
         metadata: dict[str, str] | None = None,
@@ -45,17 +59,18 @@ class TetrionError(Exception):
             super().__init__(str(message))
             self.__dict__.update(message.__dict__)
             return
-        self.details = str(message)
+        self.details = visible(str(message))
         self.code = code or "UNKNOWN"
-        self.reason = reason
-        self.metadata = metadata or {}
-        self.violations = violations or []
+        self.reason = visible(reason)
+        self.metadata = {visible(key): visible(value) for key, value in (metadata or {}).items()}
+        self.violations = [(visible(field), visible(problem)) for field, problem in violations or []]
         self.retry_after = retry_after
-        self.request_id = request_id
+        self.request_id = visible(request_id)
         text = self.details
         if code:
-            label = f"{code} {reason}".strip() + (f", request {request_id}" if request_id else "")
-            text += f" ({label})" + (f"; {self.advice}" if self.advice else "")
+            label = f"{code} {self.reason}".strip() + (f", request {self.request_id}" if request_id else "")
+            advice = self.advice_inside if inside and self.advice_inside is not None else self.advice
+            text += f" ({label})" + (f"; {advice}" if advice else "")
         super().__init__(text)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -140,7 +155,10 @@ class ResetNeededError(TetrionError, gymnasium.error.ResetNeeded):
 class EpisodeEndedError(TetrionError, gymnasium.error.ResetNeeded):
     """An environment was stepped after the end of its episode, without autoreset."""
 
-    advice = "reset it first (vector environments: options={'reset_mask': ...}), or use another autoreset mode"
+    advice = (
+        "call `env.reset()` after a step that returns terminated or truncated; a vector environment resets these games with "
+        "options={'reset_mask': terminated | truncated}, and all by itself with autoreset_mode='next_step'"
+    )
 
 
 class VersionMismatchError(TetrionError):
@@ -156,9 +174,10 @@ class SequenceMismatchError(TetrionError):
 
 
 class ServerFullError(TetrionError):
-    """The server has reached a limit on sessions, environments, evaluations, calls or their memory."""
+    """A limit on sessions, environments, evaluations, calls or their memory is reached; in this process that of memory."""
 
     advice = "close what you do not use, try again after `retry_after` seconds, or start the server with higher limits"
+    advice_inside = "close what you do not use, or try again after `retry_after` seconds"
 
 
 class UnauthenticatedError(TetrionError, PermissionError):
@@ -225,9 +244,10 @@ class InvalidAnswerError(TetrionError):
 
 
 class InternalError(TetrionError):
-    """A bug in the server."""
+    """A bug in the server, or in the services of this process."""
 
     advice = "please report it with the lines of the server's log that show this request"
+    advice_inside = "please report it with the calls that led to it"
 
 
 class ServerNotFoundError(TetrionError, FileNotFoundError):

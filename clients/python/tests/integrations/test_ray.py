@@ -158,8 +158,8 @@ def test_refusals_are_those_of_a_client(cluster):
         with pytest.raises(tetrion.InvalidRequestError) as caught:
             pool.evaluate("no-such-controller", seeds=[1])
         assert caught.value.reason == "UNKNOWN_NAME"
-        with pytest.raises(ValueError, match="seeds or piece_sequences"):
-            pool.evaluate("bcts")
+        with pytest.raises(ValueError, match="policies are not given"):
+            pool.evaluate()
         with pytest.raises(tetrion.errors.VersionMismatchError):
             pool.evaluate("bcts", seeds=[1], rules_version="another")
 

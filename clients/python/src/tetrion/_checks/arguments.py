@@ -23,20 +23,54 @@ from tetrion.errors import InvalidArgumentError
 U32, U64 = 2**32 - 1, 2**64 - 1
 # The smallest signed 64-bit integer.
 I64 = -(2**63)
-PIECES = "a string of the letters IOTZSJL"
+# Most bytes of a request.
+_MAX_BYTES = 64 << 20
+TETROMINOES = "IOTZSJL"
+PIECES = f"a string of the letters {TETROMINOES}"
 
 
 def wrong(field: str, value: object, expected: str) -> InvalidArgumentError:
     """The error for a wrong value."""
     # Show a numpy number like a Python number.
-    shown = value.item() if isinstance(value, np.generic) else value
+    shown = _item(value) if isinstance(value, np.generic) else value
     return InvalidArgumentError(field, f"is {reprlib.repr(shown)}, expected {expected}")
 
 
-def integer(field: str, value: Any, low: int = 0, high: int = U32, expected: str = "") -> int:
+def array(field: str, value: Any, itemsize: int = 1) -> npt.NDArray[Any]:
+    """An argument as an array, without a conversion of its elements.
+
+    Args:
+        field: Name of the argument.
+        value: The argument.
+        itemsize: Bytes of an element in a request.
+
+    Raises:
+        InvalidArgumentError: Elements are hidden by a mask, or are points or spans of time; or rows have different lengths,
+            or no request could hold that many elements, as in a view that repeats one.
+    """
+    if isinstance(value, np.ma.MaskedArray):
+        raise InvalidArgumentError(field, "is a masked array, expected one without a mask")
+    try:
+        given = np.asarray(value)
+    except ValueError:  # Rows of different lengths.
+        raise wrong(field, value, "rows of one length") from None
+    if given.dtype.kind in "mM":
+        raise InvalidArgumentError(field, f"has elements of {given.dtype}, expected numbers")
+    if given.size * itemsize > _MAX_BYTES:
+        raise InvalidArgumentError(field, f"has {given.size} elements, expected at most {_MAX_BYTES // itemsize}")
+    return given
+
+
+def _item(value: Any) -> Any:
+    """A number of numpy, or the only element of an array, as a Python number. Other values are returned unchanged."""
+    is_number = isinstance(value, (np.generic, np.ndarray)) and value.size == 1 and value.dtype.kind not in "mM"
+    return value.item() if is_number and not isinstance(value, np.ma.MaskedArray) else value
+
+
+def integer(field: str, value: Any, low: int = 0, high: int = U32, expected: str = "", *, allow_float: bool = True) -> int:
     """Checks an integer from `low` to `high`. The error says that this was expected, or `expected`."""
-    number = value.item() if isinstance(value, (np.generic, np.ndarray)) and value.size == 1 else value
-    if isinstance(number, float) and number.is_integer():
+    number = _item(value)
+    if allow_float and isinstance(number, float) and number.is_integer():
         number = int(number)
     if isinstance(number, bool) or not isinstance(number, int) or not low <= number <= high:
         raise wrong(field, value, expected or f"an integer from {low} to {high}")
@@ -56,7 +90,7 @@ def limit(field: str, value: Any, high: int = U32) -> int:
 
 def number(field: str, value: Any, low: float = -math.inf, expected: str = "a number", high: float = math.inf) -> float:
     """Checks a number from `low` to `high`, not NaN."""
-    given = value.item() if isinstance(value, (np.generic, np.ndarray)) and value.size == 1 else value
+    given = _item(value)
     if isinstance(given, bool) or not isinstance(given, (int, float)) or not low <= given <= high:
         raise wrong(field, value, expected)
     return float(given)
@@ -101,6 +135,11 @@ def duration(field: str, seconds: Any) -> Duration:
     return message
 
 
+def seconds(duration: Duration) -> float:
+    """The seconds of a message. Unlike `ToTimedelta`, this takes every message."""
+    return float(duration.seconds + duration.nanos / 1e9)
+
+
 def items(field: str, value: Any, expected: str) -> list[Any]:
     """A list of anything. Refuses strings and bytes, which Python could turn into lists of letters."""
     if isinstance(value, (str, bytes, bytearray, memoryview, Mapping)) or not isinstance(value, Iterable):
@@ -119,6 +158,8 @@ def names(field: str, value: Any, example: str) -> list[str]:
 
 def integers(field: str, value: Any, expected: str, high: int, low: int = 0) -> list[int]:
     """A list of integers from `low` to `high`."""
+    if isinstance(value, np.ndarray):
+        value = array(field, value, 4)
     listed = value.tolist() if isinstance(value, np.ndarray) and value.ndim == 1 else items(field, value, expected)
     if all(type(number) is int and low <= number <= high for number in listed):
         return list(listed)
@@ -149,10 +190,7 @@ def weights(field: str, value: npt.ArrayLike) -> npt.NDArray[np.float64]:
     Raises:
         InvalidArgumentError: The rows have different lengths, or a weight is not finite.
     """
-    try:
-        given = np.asarray(value)
-    except ValueError:
-        given = np.empty(0, object)
+    given = array(field, value, 8)
     if given.ndim not in (1, 2) or given.size == 0 or given.dtype.kind not in "iuf":
         raise wrong(field, value, "numbers, one row of them or several of one length")
     matrix = given.astype(np.float64)

@@ -227,8 +227,9 @@ class Client:
                 object.
             snapshot_every: Number of calls between two snapshots that the client takes. If the server is lost, the session
                 continues from the last ones and the calls since. 0: the session is lost with its server.
-            copy: Whether each answer has new arrays. If False, every second step, and in this process every second reset,
-                writes its answer into the same arrays, which is fastest.
+            copy: Whether each answer has new arrays, which belong to the caller; keeping a small one, such as the rewards,
+                keeps nothing else. If False, every second step, and in this process every second reset, writes its answer
+                into the same arrays, which is fastest.
             keep_colors: Whether the session keeps the tetromino that each cell came from, which `Session.pictures` shows.
                 Then snapshots are longer by a byte for each cell.
         """
@@ -286,7 +287,7 @@ class Client:
             SessionNotFoundError: The server has no such session for the client's token.
             ServerFullError: The session, or all sessions together, have the most viewers allowed.
         """
-        source = session if isinstance(session, str) else session_of("session", session)
+        source = arguments.string("session", session) if isinstance(session, str) else session_of("session", session)
         return Watching(
             self._connection_for(source), source, env_ids, fps=render_fps, scale=render_scale, palette=render_palette
         )
@@ -302,12 +303,13 @@ class Client:
         """Lists every placement in given positions. For those of a session, see `Session.enumerate_placements`.
 
         Args:
-            positions: Snapshots, `Drawing`s or `Packed` playfields.
+            positions: Snapshots, `Drawing`s, `Packed` playfields, or an observation: `board` and `current`, and if present
+                `queue` and `held`, of one game or of the games of a vector environment.
             rules: Their rules, by default `simplified`. Snapshots contain their rules.
             **options: `features`, `afterstates`, `cells`, `keys` and more; see `PlacementsOptions`.
         """
         request = placements_request(**options)
-        request.positions.CopyFrom(positions_message(positions, rules))
+        request.positions.CopyFrom(positions_message(positions, rules, self._connection.catalog))
         request.max_response_bytes = self._connection.limits.messages.max_response_bytes
         request.min_revision = self._connection.min_revision
         answer = self._connection.call_patiently("EnumeratePlacements", request)
@@ -336,8 +338,7 @@ class Client:
 
         Raises:
             InvalidArgumentError: An option does not exist, or a value has the wrong type or is out of range. Or an option
-                would have no effect, such as `features` without `weights`, or not exactly one of `seeds` and
-                `piece_sequences` is given.
+                would have no effect, such as `features` without `weights`, or `seeds` and `piece_sequences` are both given.
         """
         words = words_of(record, options)
         request = evaluation_request(policies, **options)

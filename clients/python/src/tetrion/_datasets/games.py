@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tetrion._clients.client import Client
 from tetrion._datasets.recipe import Recipe
 from tetrion._messages.answers import Observed
-from tetrion._messages.requests import short_name
+from tetrion._messages.requests import word
 from tetrion._messages.seedings import DrawnSeeds
 from tetrion._pb import messages as pb
 from tetrion._recordings.recording import Recording
@@ -42,8 +42,8 @@ def recordings_of(client: Client, recipe: Recipe) -> Iterator[Recording]:
 def invalid_actions(recording: Recording) -> tuple[str, float]:
     """What an action that does not exist does in a recording: `invalid_action_policy` and `invalid_action_reward`."""
     message = recording._message
-    value = pb.InvalidActionPolicy.DESCRIPTOR.values_by_number[message.invalid_action_policy]
-    return short_name(value) if value.number else "reject", message.invalid_action_reward
+    number = message.invalid_action_policy
+    return word(pb.InvalidActionPolicy.DESCRIPTOR, number) if number else "reject", message.invalid_action_reward
 
 
 def begin(session: Session, recording: Recording) -> Observed:

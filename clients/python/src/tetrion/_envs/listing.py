@@ -183,7 +183,7 @@ class Listing:
 
     def _chosen(self, rows: npt.ArrayLike, env_ids: EnvIds) -> npt.NDArray[np.int32]:
         """The session's actions for these rows."""
-        chosen: npt.NDArray[Any] = to_numpy(from_numpy(rows, np.int32, "actions"))
+        chosen: npt.NDArray[Any] = to_numpy(from_numpy(rows, np.int32, "actions", allow_float=False))
         envs = np.arange(self._session.num_envs) if env_ids is None else np.asarray(env_ids, np.int64)
         if chosen.shape != envs.shape:
             raise InvalidArgumentError("actions", f"has the shape {chosen.shape}, expected {envs.shape}")
@@ -278,9 +278,8 @@ class Listing:
         }
         present = np.zeros((len(pieces), self.num_rows), np.bool_)
         if going.size:
-            bits = np.uint32(1) << np.arange(self._width, dtype=np.uint32)
             queues, held = (observations[name][going] if name in observations else None for name in ("queue", "held"))
-            positions = Packed(observations["board"][going] @ bits, pieces[going], queues, held)
+            positions = Packed(observations["board"][going], pieces[going], queues, held)
             listed = self._client.enumerate_placements(positions, rules=self._session.rules, **self._options)
             rows = self._padded(listed)
             present[going] = rows.present

@@ -148,7 +148,7 @@ class SingleEnv(SessionEnv, gymnasium.Env[Observation, np.int64]):
         """
         self._check_open("step")
         if type(action) is not int or not -(2**31) <= action < 2**31:
-            action = arguments.integer("action", action, -(2**31), 2**31 - 1, self._expected_action)
+            action = arguments.integer("action", action, -(2**31), 2**31 - 1, self._expected_action, allow_float=False)
         mask = self._mask
         stepped = self._stream._step_one(action)
         observation, info = self._seen(stepped)

@@ -74,8 +74,8 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
             observe_mask: Whether observations also contain the action masks, as `action_mask`, int8 (num_envs, A).
             max_episode_steps: Truncates episodes after this many steps. None: never.
             action_mask: Whether infos contain action masks.
-            copy: Whether each answer has new arrays, which the caller may change. If False, they are read-only views, which
-                the step after the next one overwrites.
+            copy: Whether each answer has new arrays. If False, the step after the next one overwrites them. The caller may
+                change either.
             token: The bearer token for the server.
             ttl: Seconds without a call after which a server removes the session.
             snapshot_every: Steps between snapshots, from which the games continue if the server is lost; 0: none.

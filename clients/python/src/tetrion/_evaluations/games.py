@@ -126,7 +126,7 @@ def rows_of(part: Part, kind: type[Part], chosen: npt.NDArray[np.generic]) -> Pa
 
 
 def part_from(message: pb.EvaluationResults | pb.EvaluationEstimates, kind: type[Part]) -> Part:
-    """The columns of a message, as views of its bytes.
+    """The columns of a message.
 
     Raises:
         InvalidAnswerError: The columns have different lengths or wrong types.

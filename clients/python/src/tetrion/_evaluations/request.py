@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 class EvaluationOptions(TypedDict, total=False):
     """What to evaluate, and how far: keyword arguments of `Client.evaluate` and similar functions.
 
-    Either `seeds` or `piece_sequences` is required; everything else is optional. `features`, `model`, `search` and
-    `terminal_value` belong to `weights`, and are refused without them; a `Policy` has its own.
+    Everything is optional. `features`, `model`, `search` and `terminal_value` belong to `weights`, and are refused without
+    them; a `Policy` has its own.
 
     Attributes:
         weights: Weight vectors [P, F], or one [F], of linear controllers; with a `model` of N parameters, [P, F + N].
         features: Meaning of the first F columns of `weights`: the name of a feature set, or a list of features.
         model: An `Mlp`, with or without tables, or an `NTuple`, whose output is added to the weighted sum. Its parameters
             follow the weights in each row. Default: none.
-        seeds: [S], common to all policies; [P, S], one row per policy; or `DrawnSeeds`.
+        seeds: [S], common to all policies; [P, S], one row per policy; or `DrawnSeeds`. By default `DrawnSeeds(1, 100)`.
         piece_sequences: Explicit pieces instead of seeds, one text per game, common to all policies.
         rules: A preset's name, or fields of the message `Rules` by name; by default `simplified`.
         rules_version: Refuse the evaluation unless the server has this version.
@@ -87,17 +87,19 @@ def evaluation_request(policies: PoliciesLike = (), **options: Unpack[Evaluation
 
     Raises:
         InvalidArgumentError: A value has the wrong type or is out of range; an option would have no effect, such as
-            `features` without `weights`; or not exactly one of `seeds` and `piece_sequences` is given.
+            `features` without `weights`; there is no policy; or `seeds` and `piece_sequences` are both given.
     """
     pairs, baseline, interval = options.get("pairs"), options.get("baseline"), options.get("progress_interval")
-    weights = _weights(options)
+    played = [*_weights(options), *(policy_message(policy) for policy in checked_policies(policies))]
+    if not played:
+        raise InvalidArgumentError("policies", "are not given, nor weights, expected a policy such as 'bcts'")
     seeding = evaluation_seeding(options.get("seeds"), options.get("piece_sequences", ()))
     if baseline is not None and seeding.seeds.per_policy:
         raise InvalidArgumentError("baseline", "is given with a list of seeds for each policy, expected common seeds")
     request = pb.EvaluatePoliciesRequest(
         rules=rules_message(options.get("rules")),
         rules_version=arguments.string("rules_version", options.get("rules_version", "")),
-        policies=[*weights, *(policy_message(policy) for policy in checked_policies(policies))],
+        policies=played,
         seeding=seeding,
         episodes_per_seed=arguments.integer("episodes_per_seed", options.get("episodes_per_seed", 1)),
         max_pieces=arguments.limit("max_pieces", options.get("max_pieces"), arguments.U64),

@@ -1,4 +1,4 @@
-"""The answers of a session as numpy arrays: read-only views of the message, without copies."""
+"""The answers of a session as numpy arrays."""
 
 from __future__ import annotations
 
@@ -158,9 +158,7 @@ class AnswerDecoder:
         if not response.HasField("action_mask"):
             return None
         bits = column(response.action_mask, "action_mask", np.uint8, (rows, -(-self.num_actions // 8)))
-        mask = np.unpackbits(bits, axis=1, count=self.num_actions, bitorder="little").view(np.bool_)
-        mask.flags.writeable = False  # As the other arrays.
-        return mask
+        return np.unpackbits(bits, axis=1, count=self.num_actions, bitorder="little").view(np.bool_)
 
 
 def check_size(rules: pb.Rules) -> None:

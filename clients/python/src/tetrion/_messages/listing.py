@@ -67,5 +67,5 @@ def placements_request(**options: Unpack[PlacementsOptions]) -> pb.EnumeratePlac
         include_keys=arguments.flag("keys", options.get("keys", False)),
         include_optimal_values=arguments.flag("optimal_values", options.get("optimal_values", False)),
         policy=None if policy is None else policy_message(checked_policy(policy)),
-        actions=None if actions is None else from_numpy(actions, np.int32, "actions"),
+        actions=None if actions is None else from_numpy(actions, np.int32, "actions", allow_float=False),
     )

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tetrion._checks import arguments
-from tetrion._checks.failures import invalid_answer
+from tetrion._checks.failures import invalid_answer, reads_answer
 from tetrion._messages.digits import Digits, decode, read
-from tetrion._messages.tensors import to_numpy
+from tetrion._messages.tensors import from_numpy, to_numpy
 from tetrion._pb import messages as pb
 from tetrion.errors import InvalidArgumentError
 
@@ -33,7 +33,7 @@ class Model(Protocol):
 
 @dataclass(frozen=True, repr=False)
 class Placements:
-    """R placements of B positions; the arrays are read-only views of the answer.
+    """R placements of B positions, in arrays that belong to the caller.
 
     Attributes:
         row_offsets: int32 [B + 1]; the rows of position i are row_offsets[i] to row_offsets[i + 1] - 1. A position whose
@@ -69,7 +69,7 @@ class Placements:
             with a search, the value that the search defines. Minus infinity for a placement that the policy does not
             consider, such as one that ends the game.
         policy_choices: int32 [B], if requested by `policy`: the row that the policy plays, the first of the best; -1 for a
-            position without rows.
+            position without rows. `policy_actions` has their actions.
         placement_digits: Digits of `placements`, for `decode_placements`.
     """
 
@@ -98,8 +98,9 @@ class Placements:
     placement_digits: Digits = ()
 
     @classmethod
+    @reads_answer
     def _from_message(cls, message: pb.EnumeratePlacementsResponse, num_positions: int) -> Placements:
-        """Creates views of a message's bytes.
+        """Reads a message.
 
         Args:
             message: The answer.
@@ -169,6 +170,41 @@ class Placements:
         """The meaning of the placements: `orientation`, `column` and the other digits by name, int64 [R]."""
         return decode(self.placement_digits, self.placements, "placements")
 
+    @property
+    def policy_actions(self) -> npt.NDArray[np.int32]:
+        """The action that the policy plays in each position, int32 [B], for `step`; 0 for a position without rows.
+
+        Raises:
+            InvalidArgumentError: No policy was asked for.
+        """
+        if self.policy_choices is None:
+            raise InvalidArgumentError("policy", "was not given: enumerate_placements(..., policy=...)")
+        return self.actions_of(self.policy_choices)
+
+    def actions_of(self, rows: npt.ArrayLike) -> npt.NDArray[np.int32]:
+        """The action of a chosen row of each position, int32 [B], for `step`.
+
+        Args:
+            rows: Integers [B], one row per position, such as those of `best_rows`; -1 for a position without rows. Its game
+                has ended and ignores the action, 0.
+
+        Raises:
+            InvalidArgumentError: A row is of another position.
+        """
+        chosen: npt.NDArray[np.int64] = to_numpy(from_numpy(rows, np.int64, "rows", allow_float=False))  # type: ignore[assignment]
+        first, end = self.row_offsets[:-1], self.row_offsets[1:]
+        if chosen.shape != first.shape:
+            raise arguments.wrong("rows", rows, f"one row for each of {len(first)} positions")
+        is_empty = first == end
+        fits = np.where(is_empty, chosen == -1, (first <= chosen) & (chosen < end))
+        if not fits.all():
+            wrong = int(fits.argmin())
+            few = "-1, as there are none" if is_empty[wrong] else f"a row from {first[wrong]} to {end[wrong] - 1}"
+            raise arguments.wrong(f"rows[{wrong}]", chosen[wrong], few)
+        actions = np.zeros(len(chosen), np.int32)
+        actions[~is_empty] = self.actions[chosen[~is_empty]]
+        return actions
+
     def key_names(self, row: int) -> tuple[str, ...]:
         """The names of the keys that take the piece of a row to its placement, in order.
 
@@ -224,6 +260,8 @@ class Placements:
 
     def best_rows(self, scores: npt.NDArray[np.floating]) -> npt.NDArray[np.int64]:
         """For each position, the row with the largest score, the first of equals; -1 if it has no rows.
+
+        `session.step(placements.actions_of(placements.best_rows(scores)))` plays them.
 
         Args:
             scores: One number per row.

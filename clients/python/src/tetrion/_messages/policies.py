@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tetrion._checks import arguments
+from tetrion._checks.failures import reads_answer
 from tetrion._messages.models import Mlp, NTuple, TuplePattern
 from tetrion._messages.requests import (
     FeaturesLike,
@@ -22,7 +23,7 @@ from tetrion._messages.requests import (
     features_from,
     features_message,
     selected_features,
-    short_name,
+    word,
 )
 from tetrion._messages.tensors import from_numpy, to_numpy
 from tetrion._pb import messages as pb
@@ -198,6 +199,12 @@ def check_search(search: Any) -> None:
         raise arguments.wrong("search", search, "a tetrion.Search, such as Search() or Search(lookahead=1)")
 
 
+_POLICIES = (
+    "names of policies such as 'bcts', or Policies such as Policy(formula='-holes'); a player in Python plays in an "
+    "environment, where reset(seed=...) deals the pieces of a game"
+)
+
+
 def checked_policies(policies: Any) -> list[Policy]:
     """One policy or several, some of them possibly by name.
 
@@ -206,7 +213,7 @@ def checked_policies(policies: Any) -> list[Policy]:
     """
     if isinstance(policies, (str, Policy)):
         policies = [policies]
-    listed = arguments.items("policies", policies, "names of policies, or Policies")
+    listed = arguments.items("policies", policies, _POLICIES)
     return [checked_policy(policy, f"policies[{place}]") for place, policy in enumerate(listed)]
 
 
@@ -218,7 +225,7 @@ def checked_policy(policy: Any, field: str = "policy") -> Policy:
     """
     if isinstance(policy, Policy):
         return policy
-    return Policy(arguments.string(field, policy, "the name of a policy, or a Policy"))
+    return Policy(arguments.string(field, policy, _POLICIES if callable(policy) else "the name of a policy, or a Policy"))
 
 
 def policy_message(policy: Policy) -> pb.Policy:
@@ -307,6 +314,7 @@ def model_fields(model: Model | None) -> dict[str, Any]:
     return message
 
 
+@reads_answer
 def policy_from(message: pb.Policy, width: int) -> Policy:
     """The policy of a message in which the server has filled in every default.
 
@@ -336,7 +344,7 @@ def model_from(message: Any, width: int) -> Model | None:
     if message.HasField("n_tuple"):
         patterns = [
             TuplePattern(
-                short_name(pb.TupleKind.DESCRIPTOR.values_by_number[pattern.kind]),
+                word(pb.TupleKind.DESCRIPTOR, pattern.kind),
                 tuple(pattern.positions),
                 pattern.clip,
                 pattern.shares if pattern.HasField("shares") else None,
@@ -346,8 +354,8 @@ def model_from(message: Any, width: int) -> Model | None:
         tables = NTuple(patterns, width)
     if not message.HasField("mlp"):
         return tables
-    activation = pb.Activation.DESCRIPTOR.values_by_number[message.mlp.activation]
-    return Mlp(tuple(message.mlp.hidden), short_name(activation), tables)
+    activation = word(pb.Activation.DESCRIPTOR, message.mlp.activation)
+    return Mlp(tuple(message.mlp.hidden), activation, tables)
 
 
 def search_from(message: pb.Search) -> Search:
@@ -356,17 +364,16 @@ def search_from(message: pb.Search) -> Search:
     if method != "expectation":
         return Search(lookahead=message.lookahead.pieces)
     own = message.expectation
-    terms = pb.ExpectationTerms.DESCRIPTOR.values_by_number[own.terms] if own.terms else None
     return Search(
         pieces=own.pieces or None,
         placements=own.placements or None,
         lost_piece=own.lost_piece if own.HasField("lost_piece") else None,
         discount=own.discount if own.HasField("discount") else None,
-        terms=None if terms is None else short_name(terms),
+        terms=word(pb.ExpectationTerms.DESCRIPTOR, own.terms) if own.terms else None,
         caution=own.caution,
     )
 
 
 def terminal_value_from(value: int) -> str | None:
     """The name of the value of the enum; None for the server's default."""
-    return short_name(pb.TerminalValue.DESCRIPTOR.values_by_number[value]) if value else None
+    return word(pb.TerminalValue.DESCRIPTOR, value) if value else None

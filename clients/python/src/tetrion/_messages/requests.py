@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -12,6 +12,7 @@ from google.protobuf.message import Message
 from gymnasium.vector import AutoresetMode
 
 from tetrion._checks import arguments
+from tetrion._checks.failures import invalid_answer
 from tetrion._checks.names import expected
 from tetrion._messages.tensors import from_numpy
 from tetrion._pb import messages as pb
@@ -45,11 +46,15 @@ class Drawing(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """Playfields as arrays of bits.
+    """Playfields and pieces as arrays, in the forms that observations have.
+
+        Packed(observations["board"], observations["current"])  # the playfields of a vector environment
+        Packed(board, 0)                                         # one playfield, with an I
 
     Attributes:
-        boards: Integers [B, height]; row 0 is the lowest, bit c is column c. `board_bits` and `afterstates` have this form.
-        pieces: Integers [B], the current pieces as numbers 0 to 6 in IOTZSJL.
+        boards: Cells, 0 or 1, [B, height, width]; or integers [B, height] in which bit c is column c, like `board_bits` and
+            `afterstates`. Row 0 is the lowest. Without B for a single position.
+        pieces: Integers [B], the current pieces as numbers 0 to 6 in IOTZSJL; an integer for a single position.
         queues: Integers [B, preview], the next pieces; the server deals those that are -1.
         held: Integers [B], the held pieces, or -1 for none, if the rules have hold.
     """
@@ -60,7 +65,7 @@ class Packed(NamedTuple):
     held: npt.ArrayLike | None = None
 
 
-PositionsLike: TypeAlias = "Packed | Drawing | bytes | Sequence[bytes] | Sequence[Drawing]"
+PositionsLike: TypeAlias = "Packed | Drawing | bytes | Sequence[bytes] | Sequence[Drawing] | Mapping[str, Any]"
 
 
 class EnumType(Protocol):
@@ -83,6 +88,18 @@ def enum_value(enum: EnumType, name: str, field: str = "") -> Any:
 def enum_name(enum: EnumType, name: str, field: str) -> str:
     """The short name of a value of a generated enum, `bag7` for `Bag-7`; see `enum_value`."""
     return short_name(enum.DESCRIPTOR.values_by_number[enum_value(enum, name, field)])
+
+
+def word(enum: Any, number: int) -> str:
+    """The short name of a value in an answer, from the descriptor of its enum.
+
+    Raises:
+        InvalidAnswerError: The enum has no such value.
+    """
+    value = enum.values_by_number.get(number)
+    if value is None:
+        raise invalid_answer(f"{enum.name} has no value {number}")
+    return short_name(value)
 
 
 def short_name(value: Any) -> str:
@@ -124,7 +141,7 @@ def rules_message(rules: RulesLike) -> pb.Rules | None:
     if rules is None:
         return None
     if isinstance(rules, str):
-        return pb.Rules(preset=rules)
+        return pb.Rules(preset=arguments.string("rules", rules))
     if not isinstance(rules, Mapping):
         raise arguments.wrong("rules", rules, "a preset's name, or fields by name such as {'width': 6}")
     message = pb.Rules()
@@ -202,32 +219,37 @@ def features_from(message: pb.FeatureSelection) -> str | tuple[str, ...]:
     return tuple(message.names.names) if message.HasField("names") else message.feature_set
 
 
-def positions_message(positions: PositionsLike, rules: RulesLike = None, width: int = 0) -> pb.Positions:
-    """Positions from one or several snapshots, drawings or packed playfields.
+_POSITIONS = "snapshots as bytes, Drawings, Packed(boards, pieces), or an observation"
+
+
+def positions_message(
+    positions: PositionsLike, rules: RulesLike, catalog: Callable[[], pb.GetCatalogResponse], own: pb.Rules | None = None
+) -> pb.Positions:
+    """Positions from one or several snapshots, drawings or packed playfields, or from observations.
 
     Args:
         positions: The positions.
         rules: Rules of the positions. None: not sent.
-        width: Width of the playfield, if the caller knows it; 0: that of `rules`.
+        catalog: Asks for the catalog, if presets or sets of pieces are needed.
+        own: The rules, with every field, if the caller knows them.
 
     Raises:
         InvalidArgumentError: The positions are none of these, or a mixture.
     """
     message = pb.Positions(rules=rules_message(rules))
-    if isinstance(positions, Packed):
-        # The server expects 32 bits for rows of more than 16 columns, and 16 bits for others.
-        is_wide = (width or message.rules.width) > 16
-        message.packed.boards.CopyFrom(from_numpy(positions.boards, np.uint32 if is_wide else np.uint16, "boards"))
-        message.packed.pieces.CopyFrom(from_numpy(positions.pieces, np.uint8, "pieces"))
-        if positions.queues is not None:
-            message.packed.queues.CopyFrom(from_numpy(positions.queues, np.int8, "queues"))
-        if positions.held is not None:
-            message.packed.held.CopyFrom(from_numpy(positions.held, np.int8, "held"))
+    if isinstance(positions, (Packed, Mapping)):
+        full = own
+        if full is None:
+            is_enough = message.rules.width and isinstance(positions, Packed)
+            full = message.rules if is_enough else _full_rules(message.rules, catalog())
+        packed = positions if isinstance(positions, Packed) else _from_observation(positions, full, catalog)
+        _pack(message.packed, packed, full.width)
         return message
-    wanted = "snapshots as bytes, or Drawings, or Packed"
-    several = [positions] if isinstance(positions, (bytes, Drawing)) else arguments.items("positions", positions, wanted)
+    if isinstance(positions, np.ndarray) and positions.dtype.kind not in "OS":
+        raise InvalidArgumentError("positions", f"is an array without pieces, expected {_POSITIONS}")
+    several = [positions] if isinstance(positions, (bytes, Drawing)) else arguments.items("positions", positions, _POSITIONS)
     if not several:
-        raise arguments.wrong("positions", positions, wanted)
+        raise arguments.wrong("positions", positions, _POSITIONS)
     if len({isinstance(position, bytes) for position in several if isinstance(position, (bytes, Drawing))}) > 1:
         raise InvalidArgumentError("positions", "has snapshots and drawings, expected one kind in one call")
     for place, position in enumerate(several):
@@ -235,6 +257,8 @@ def positions_message(positions: PositionsLike, rules: RulesLike = None, width: 
         if isinstance(position, bytes):
             message.snapshots.states.append(position)
         elif isinstance(position, Drawing):
+            if isinstance(position.rows, np.ndarray) and position.rows.dtype.kind not in "UTO":
+                raise InvalidArgumentError(f"{field}.rows", "are an array of numbers, which Packed(board, piece) takes")
             message.drawings.drawings.add(
                 rows=arguments.names(f"{field}.rows", position.rows, "##.######."),
                 piece=arguments.string(f"{field}.piece", position.piece, "one of the letters IOTZSJL"),
@@ -242,8 +266,96 @@ def positions_message(positions: PositionsLike, rules: RulesLike = None, width: 
                 held=arguments.string(f"{field}.held", position.held, "one of the letters IOTZSJL, or nothing"),
             )
         else:
-            raise arguments.wrong(field, position, "a snapshot as bytes, a Drawing or Packed")
+            raise arguments.wrong(field, position, "a snapshot as bytes, or a Drawing")
     return message
+
+
+def _full_rules(rules: pb.Rules, catalog: pb.GetCatalogResponse) -> pb.Rules:
+    """Rules with the fields of their preset. An unknown preset is left to the server."""
+    full = pb.Rules()
+    for preset in catalog.rules_presets:
+        if preset.name == (rules.preset or catalog.rules_presets[0].name):
+            full.CopyFrom(preset.rules)
+    full.MergeFrom(rules)
+    return full
+
+
+def _from_observation(
+    observation: Mapping[str, Any], rules: pb.Rules, catalog: Callable[[], pb.GetCatalogResponse]
+) -> Packed:
+    """The positions of an observation, or of the observations of many games.
+
+    Raises:
+        InvalidArgumentError: The observation lacks the playfield or the piece, or its game has ended.
+    """
+    board = next((name for name in ("board", "board_bits") if name in observation), None)
+    if board is None or "current" not in observation:
+        problem = f"has the fields {', '.join(map(str, observation))}, expected the observations 'board' and 'current'"
+        raise InvalidArgumentError("positions", problem)
+    # Environments show the number of pieces where there is none, and sessions -1.
+    num_pieces = _num_pieces(rules.piece_set, catalog)
+
+    def pieces(name: str) -> npt.NDArray[Any] | None:
+        if name not in observation:
+            return None
+        numbers = arguments.array(f"positions[{name!r}]", observation[name])
+        return np.where(numbers == num_pieces, -1, numbers)
+
+    current = pieces("current")
+    assert current is not None, "checked"
+    if (current == -1).any():
+        which = f" in game {np.argmax(current == -1)}" if current.ndim else ""
+        raise InvalidArgumentError("positions['current']", f"has no piece{which}, expected games that have not ended")
+    held = pieces("held") if rules.hold else None
+    return Packed(observation[board], current, pieces("queue"), held)
+
+
+def _num_pieces(piece_set: str, catalog: Callable[[], pb.GetCatalogResponse]) -> int:
+    """The number of pieces of a set: a name, or drawings."""
+    if piece_set in ("", "tetrominoes"):
+        return len(arguments.TETROMINOES)
+    return len({known.name: known.pieces for known in catalog().piece_sets}.get(piece_set, piece_set).split())
+
+
+def _pack(message: pb.PackedPositions, packed: Packed, width: int) -> None:
+    """Writes packed playfields into a message.
+
+    Raises:
+        InvalidArgumentError: The arrays have the wrong type or shape.
+    """
+    boards, pieces = arguments.array("boards", packed.boards), arguments.array("pieces", packed.pieces)
+    is_single = pieces.ndim == 0
+    if boards.ndim - pieces.ndim not in (1, 2) or pieces.ndim > 1 or (not is_single and len(boards) != len(pieces)):
+        raise InvalidArgumentError(
+            "boards",
+            f"have the shape {boards.shape} and pieces {pieces.shape}, expected a playfield for each piece: cells "
+            "(B, height, width) or bits (B, height), with pieces (B,); or all without B",
+        )
+    if boards.ndim - pieces.ndim == 2:
+        boards = _bits(boards, width)
+
+    def rows(array: npt.ArrayLike, dtype: npt.DTypeLike, name: str) -> pb.Tensor:
+        given = arguments.array(name, array)
+        return from_numpy(given[None] if is_single else given, dtype, name)
+
+    # The server expects 32 bits for rows of more than 16 columns, and 16 bits for others.
+    message.boards.CopyFrom(rows(boards, np.uint32 if width > 16 else np.uint16, "boards"))
+    message.pieces.CopyFrom(rows(pieces, np.uint8, "pieces"))
+    if packed.queues is not None:
+        message.queues.CopyFrom(rows(packed.queues, np.int8, "queues"))
+    if packed.held is not None:
+        message.held.CopyFrom(rows(packed.held, np.int8, "held"))
+
+
+def _bits(cells: npt.NDArray[Any], width: int) -> npt.NDArray[np.uint32]:
+    """Cells as a number per row, of which bit c is column c."""
+    if cells.shape[-1] != width:
+        raise InvalidArgumentError("boards", f"have {cells.shape[-1]} columns, expected the {width} of the rules")
+    is_full = cells == 1
+    if cells.dtype.kind not in "biuf" or not (is_full | (cells == 0)).all():
+        raise InvalidArgumentError("boards", "have cells other than 0 and 1")
+    bits: npt.NDArray[np.uint32] = is_full @ (np.uint32(1) << np.arange(width, dtype=np.uint32))
+    return bits
 
 
 def num_positions(positions: pb.Positions) -> int:

@@ -28,6 +28,10 @@ class DrawnSeeds:
     count: int
 
 
+# The seeds of an evaluation without any.
+DEFAULT_SEEDS = DrawnSeeds(1, 100)
+_SEEDS = "a list of seeds such as [1, 2, 3], or DrawnSeeds(seed, count) such as DrawnSeeds(1, 100)"
+
 Seeds: TypeAlias = "npt.ArrayLike | DrawnSeeds | None"
 SeedsLike: TypeAlias = "Sequence[int] | DrawnSeeds | None"
 
@@ -66,19 +70,22 @@ def evaluation_seeding(seeds: Seeds, piece_sequences: Sequence[str]) -> pb.Seedi
     """The source of an evaluation's pieces.
 
     Raises:
-        InvalidArgumentError: A value has the wrong type or is out of range, or not exactly one of the arguments is given.
+        InvalidArgumentError: A value has the wrong type or is out of range, or both arguments are given.
     """
     pieces = arguments.pieces("piece_sequences", piece_sequences)
-    if (seeds is None) == (not pieces):
-        given = "or piece_sequences must be given" if seeds is None else "and piece_sequences are both given, expected one"
-        raise InvalidArgumentError("seeds", given)
-    if seeds is None:
+    if seeds is not None and pieces:
+        raise InvalidArgumentError("seeds", "and piece_sequences are both given, expected one")
+    if pieces:
         return pb.Seeding(piece_sequences=pb.PieceSequences(sequences=pieces))
+    if seeds is None:
+        seeds = DEFAULT_SEEDS
     if isinstance(seeds, DrawnSeeds):
         return pb.Seeding(drawn=_drawn("seeds", seeds))
+    if isinstance(seeds, (str, bytes)) or callable(seeds):
+        raise arguments.wrong("seeds", seeds, _SEEDS)
     rows = to_numpy(from_numpy(_unsigned(seeds), np.uint64, "seeds"))
     if rows.ndim not in (1, 2) or not rows.size:
-        raise arguments.wrong("seeds", seeds, "a list of seeds, a list for each policy, or DrawnSeeds(seed, count)")
+        raise arguments.wrong("seeds", seeds, f"{_SEEDS}, or a list for each policy")
     return pb.Seeding(seeds=pb.Seeds(seeds=rows.ravel().tolist(), per_policy=rows.ndim == 2))
 
 
@@ -89,8 +96,5 @@ def _drawn(field: str, seeds: DrawnSeeds) -> pb.DrawnSeeds:
 
 def _unsigned(seeds: npt.ArrayLike) -> npt.ArrayLike:
     """Converts negative seeds, as in `infos["seed"]`, to unsigned ones with the same bits."""
-    try:
-        given = np.asarray(seeds)
-    except ValueError:
-        return seeds  # Rows of different lengths, which are refused later.
+    given = arguments.array("seeds", seeds, 8)
     return given.astype(np.int64).view(np.uint64) if given.dtype.kind == "i" else seeds

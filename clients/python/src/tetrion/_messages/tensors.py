@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import math
-import reprlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from tetrion._checks import arguments
 from tetrion._checks.failures import invalid_answer
 from tetrion._checks.names import unknown
 from tetrion._pb import messages as pb
@@ -34,13 +34,13 @@ _DATA_TYPES = {dtype: data_type for data_type, dtype in DTYPES.items()}
 
 
 def to_numpy(tensor: pb.Tensor, name: str = "tensor") -> npt.NDArray[np.generic]:
-    """The tensor as a read-only view of the message's bytes, without a copy.
+    """The tensor as an array that owns its memory.
 
     Raises:
         InvalidAnswerError: The type is unknown, or the bytes do not match the shape. The error calls the tensor `name`.
     """
     try:
-        return np.frombuffer(tensor.data, DTYPES[tensor.dtype]).reshape(tuple(tensor.shape))
+        return np.frombuffer(tensor.data, DTYPES[tensor.dtype]).reshape(tuple(tensor.shape)).copy()
     except (KeyError, ValueError):
         shape, size = list(tensor.shape), len(tensor.data)
         raise invalid_answer(f"{name} has the type {tensor.dtype}, the shape {shape} and {size} bytes") from None
@@ -58,16 +58,21 @@ def column(tensor: pb.Tensor, name: str, dtype: npt.DTypeLike, shape: tuple[int,
     return array
 
 
-def from_numpy(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None, name: str = "array") -> pb.Tensor:
+def from_numpy(
+    array: npt.ArrayLike, dtype: npt.DTypeLike | None = None, name: str = "array", *, allow_float: bool = True
+) -> pb.Tensor:
     """The array as a tensor, of type `dtype` if given. Errors call it `name`.
 
+    Args:
+        array: The array.
+        dtype: Type of the tensor. None: the array's.
+        name: Name of the argument.
+        allow_float: Whether integers may be written as floats.
+
     Raises:
-        InvalidArgumentError: The array has another type, and the conversion would change a value.
+        InvalidArgumentError: The array has another type, and the conversion would change a value; or it is too large.
     """
-    try:
-        given = np.asarray(array)
-    except ValueError:  # Rows of different lengths.
-        raise InvalidArgumentError(name, f"is {reprlib.repr(array)}, expected rows of one length") from None
+    given = arguments.array(name, array, np.dtype(dtype).itemsize if dtype is not None else 1)
     wanted = np.dtype(dtype) if dtype is not None else given.dtype
     little = wanted.newbyteorder("<")
     if given.dtype == wanted:
@@ -80,25 +85,29 @@ def from_numpy(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None, name: s
                 data = given.astype(little)
             # Booleans are not numbers: a mask instead of actions or environments is a mistake.
             fits = given.dtype != np.bool_ and np.array_equal(data, given)
+            # An empty list becomes an array of floats.
+            fits = fits and (allow_float or given.dtype.kind in "iuO" or not given.size)
         except (TypeError, ValueError, OverflowError):  # Strings, or integers of more than 64 bits.
             fits = False
     if not fits:
-        raise _misfit(name, given, wanted)
+        raise _misfit(name, given, wanted, allow_float=allow_float)
     if data.dtype not in _DATA_TYPES:
         raise InvalidArgumentError(name, f"has elements of {data.dtype}, which no tensor can hold")
     return pb.Tensor(dtype=_DATA_TYPES[data.dtype], shape=data.shape, data=data.tobytes())
 
 
-def _misfit(name: str, given: npt.NDArray[Any], wanted: np.dtype[Any]) -> InvalidArgumentError:
-    """The error for the first value that `wanted` cannot hold."""
+def _misfit(name: str, given: npt.NDArray[Any], wanted: np.dtype[Any], *, allow_float: bool) -> InvalidArgumentError:
+    """The error for the first value that `wanted` cannot hold; if there is none, for the first float."""
     if wanted.kind in "iu" and given.dtype != np.bool_:
         limits = np.iinfo(wanted)
-        for index, value in np.ndenumerate(given):
-            number = value.item() if isinstance(value, np.generic) else value
-            integer = isinstance(number, int) or (isinstance(number, float) and number.is_integer())
-            if not (integer and limits.min <= number <= limits.max):
-                place = f"{name}[{', '.join(map(str, index))}]" if index else name
-                return InvalidArgumentError(place, f"is {number!r}, expected an integer from {limits.min} to {limits.max}")
+        for takes_float in (True, allow_float):
+            for index, value in np.ndenumerate(given):
+                number = value.item() if isinstance(value, np.generic) else value
+                integer = isinstance(number, int) or (takes_float and isinstance(number, float) and number.is_integer())
+                if not (integer and limits.min <= number <= limits.max):
+                    place = f"{name}[{', '.join(map(str, index))}]" if index else name
+                    expected = f"an integer from {limits.min} to {limits.max}"
+                    return InvalidArgumentError(place, f"is {number!r}, expected {expected}")
     return InvalidArgumentError(name, f"has elements of {given.dtype}, expected {wanted}")
 
 
@@ -135,7 +144,7 @@ class Specs:
 
 
 class Arrays(Mapping[str, npt.NDArray[np.generic]]):
-    """The tensors of an answer by the names of their specs, as read-only arrays.
+    """The tensors of an answer by the names of their specs, as arrays.
 
     Attributes:
         reader: Data that the reader of these arrays has prepared, if any; see `readers`.
@@ -187,7 +196,7 @@ class LazyArrays(Arrays):
         raise NotImplementedError
 
     def __getitem__(self, name: str) -> npt.NDArray[np.generic]:
-        """The tensor of this name as a read-only array.
+        """The tensor of this name as an array.
 
         Raises:
             InvalidAnswerError: The server sent a tensor of another type or another shape.

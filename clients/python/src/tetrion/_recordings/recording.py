@@ -27,7 +27,14 @@ from tetrion._pb import messages as pb
 from tetrion._pb.fields import RulesFields
 from tetrion._recordings import viewer
 from tetrion._recordings.replay import Replay
-from tetrion.errors import EpisodeEndedError, IllegalActionError, InvalidArgumentError, TetrionError, VersionMismatchError
+from tetrion.errors import (
+    EpisodeEndedError,
+    IllegalActionError,
+    InvalidArgumentError,
+    TetrionError,
+    VersionMismatchError,
+    visible,
+)
 
 # As the server program has them.
 MAX_BYTES = 32 << 20
@@ -175,7 +182,7 @@ class Recording:
 
     def __repr__(self) -> str:
         """The outcome, in a line."""
-        whose = f" by {self.player}" if self.player else ""
+        whose = f" by {visible(self.player)}" if self.player else ""
         ended = viewer.ENDINGS.get(self.end or "", "not ended")
         return f"<tetrion.Recording{whose}: {self.pieces} pieces, {self.lines} lines, {ended}>"
 

@@ -1,46 +1,54 @@
 """The blocks of a session: memory into which the extension module writes the answer to a step, and arrays that view it.
 
 A block is bytes with every tensor at its place. Either each answer gets a new block, or two blocks alternate, and their
-arrays are created once.
+arrays are created once. In a new block only the large arrays are views: a small one is a copy, so that a caller who keeps
+some rewards does not keep the playfields of their step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tetrion._messages.answers import AnswerDecoder, Observed, Stepped
+from tetrion._checks.failures import reads_answer
+from tetrion._messages.answers import AnswerDecoder, Final, Observed, Stepped
 from tetrion._messages.tensors import Arrays, LazyArrays, Specs
 from tetrion._pb import messages as pb
 
+# Part of a block from which on an array is a view. So a view holds at most four times its own memory.
+_LARGE = 1 / 4
+
 
 class Block:
-    """A block and its arrays."""
+    """A block, and the answers in it."""
 
-    __slots__ = ("bytes", "observed", "stepped")
+    __slots__ = ("bytes", "observed", "record", "stepped")
 
-    def __init__(self, block: Any, observed: Observed, stepped: Stepped) -> None:
-        """Holds a `_native.Block` and the views of it."""
+    def __init__(self, block: Any, record: npt.NDArray[np.void]) -> None:
+        """Holds a `_native.Block` and a view of all its arrays, without an answer."""
         self.bytes = block
-        self.observed = observed
-        self.stepped = stepped
+        self.record = record
+        self.observed: Observed | None = None
+        self.stepped: Stepped | None = None
 
 
 class _Views(LazyArrays):
     """Arrays of a block by name, created when they are first read."""
 
-    __slots__ = ("_fields", "_record")
+    __slots__ = ("_copied", "_fields", "_record")
 
-    def __init__(self, specs: Specs, record: npt.NDArray[np.void], fields: Sequence[str]) -> None:
+    def __init__(self, specs: Specs, record: npt.NDArray[np.void], fields: Sequence[str], copied: Container[str]) -> None:
         super().__init__(specs)
         self._record = record
         self._fields = fields
+        self._copied = copied
 
     def _array(self, place: int, name: str) -> npt.NDArray[np.generic]:
-        return self._record[self._fields[place]]
+        field = self._fields[place]
+        return self._record[field].copy() if field in self._copied else self._record[field]
 
 
 class Blocks:
@@ -70,32 +78,58 @@ class Blocks:
         )
         self._observations = names[3 : 3 + len(answers.observations.places)]
         self._infos = names[3 + len(self._observations) :]
-        self._kept = None if copy else (self._new(), self._new())
+        sizes = {name: self._record[name].itemsize for name in names}
+        small = {name for name, size in sizes.items() if size < _LARGE * sum(sizes.values())}
+        # The fields that are copied out of a block.
+        self._copied = frozenset(small if copy else ())
+        self._kept = None if copy else (self._filled(self._new()), self._filled(self._new()))
 
     def _new(self) -> Block:
-        answers, block = self._answers, self._native.block()
-        record: npt.NDArray[np.void] = np.ndarray((), self._record, block)
-        observations: Arrays = _Views(answers.observations, record, self._observations)
-        infos: Arrays = _Views(answers.infos, record, self._infos)
-        mask = record[self._infos[-1]] if self._has_mask else None
-        stepped = Stepped(observations, record["0"], record["1"], record["2"], mask, infos, None)
-        return Block(block, Observed(observations, mask, infos), stepped)
+        block = self._native.block()
+        return Block(block, np.ndarray((), self._record, block))
+
+    def _filled(self, block: Block) -> Block:
+        """The block with its answers: views of it, and copies of what it contains now."""
+        answers, record, copied = self._answers, block.record, self._copied
+        observations: Arrays = _Views(answers.observations, record, self._observations, copied)
+        infos: Arrays = _Views(answers.infos, record, self._infos, copied)
+
+        def array(field: str) -> npt.NDArray[Any]:
+            return record[field].copy() if field in copied else record[field]
+
+        mask = array(self._infos[-1]) if self._has_mask else None
+        block.observed = Observed(observations, mask, infos)
+        block.stepped = Stepped(observations, array("0"), array("1"), array("2"), mask, infos, None)
+        return block
 
     def next(self) -> Block:
         """The block for the next answer."""
         return self._new() if self._kept is None else self._kept[0]
 
-    def filled(self) -> None:
-        """Makes the answer after this one use the other block."""
-        if self._kept is not None:
-            self._kept = self._kept[::-1]
+    def _taken(self, block: Block) -> Block:
+        """The block with its answers, after the extension module has filled it. The answer after it uses another block."""
+        if self._kept is None:
+            return self._filled(block)
+        self._kept = self._kept[::-1]
+        return block
+
+    def observed(self, block: Block) -> Observed:
+        """The outcome of a reset, which has filled the block."""
+        observed = self._taken(block).observed
+        assert observed is not None, "a filled block has answers"
+        return observed
 
     def stepped(self, block: Block, done: bytes | bool) -> Stepped | None:
         """The outcome of a step: what the extension module returned after it filled the block. None if it did not."""
         if done is False:
             return None
-        self.filled()
+        stepped = self._taken(block).stepped
+        assert stepped is not None, "a filled block has answers"
         if done is True:
-            return block.stepped
-        last = self._answers.final(pb.FinalBatch.FromString(done), self._answers.num_envs)
-        return block.stepped._replace(final=last)
+            return stepped
+        return stepped._replace(final=self._final(done))
+
+    @reads_answer
+    def _final(self, data: Any) -> Final:
+        """The last states of episodes, an encoded `FinalBatch`."""
+        return self._answers.final(pb.FinalBatch.FromString(data), self._answers.num_envs)

@@ -30,7 +30,11 @@ EnvIds = Sequence[int] | npt.NDArray[np.integer] | None
 
 
 class Calls(ABC):
-    """The calls of a session. They return arrays that are read-only views of the answer, without copies.
+    """The calls of a session.
+
+    The arrays that they return belong to the caller, who may change them; with `copy=False` until a later step overwrites
+    them. An array of a quarter of an answer or more, such as the playfields, keeps the memory of the whole answer; others
+    own theirs.
 
     If the session is in this process, steps and resets of all environments use no messages.
     """
@@ -112,10 +116,11 @@ class Calls(ABC):
 
     def _step_request(self, actions: npt.ArrayLike | Sequence[str], env_ids: EnvIds) -> Any:
         """The request for a step, as `_call` takes it: here a message."""
-        if isinstance(actions, list | tuple) and any(isinstance(action, str) for action in actions):
-            texts = arguments.names("actions", actions, "0@3")
+        listed = actions.tolist() if isinstance(actions, np.ndarray) and actions.dtype.kind in "UTO" else actions
+        if isinstance(listed, (list, tuple)) and any(isinstance(action, str) for action in listed):
+            texts = arguments.names("actions", listed, "0@3")
             return pb.StepRequest(text_actions=texts, envs=ids(env_ids))
-        tensor = from_numpy(actions, np.int32, "actions")
+        tensor = from_numpy(actions, np.int32, "actions", allow_float=False)
         return pb.StepRequest(actions=tensor, envs=ids(env_ids))
 
     def save_state(self, env_ids: EnvIds = None) -> list[bytes]:
@@ -130,13 +135,13 @@ class Calls(ABC):
         """Puts environments into given positions.
 
         Args:
-            positions: One per environment, or one for all: snapshots, drawings or packed playfields.
+            positions: One per environment, or one for all: snapshots, drawings, packed playfields or observations.
             env_ids: Environments to change. Default: all; an empty list means none.
             reseed: Deals other pieces from now on, drawn from this seed. Default: those of the snapshot.
         """
         if reseed is not None:
             reseed = arguments.integer("reseed", reseed, 0, arguments.U64)
-        wanted = positions_message(positions, width=self._link.message.config.rules.width)
+        wanted = positions_message(positions, None, self._link.connection.catalog, self._link.message.config.rules)
         request = pb.RestoreStateRequest(envs=ids(env_ids), positions=wanted, reseed=reseed)
         return self._answers.observed(request, self._call("restore_state", request))
 

@@ -53,7 +53,4 @@ class Direct:
             if len(listed) != self._num_envs:
                 return None
         block = self._blocks.next()
-        if not self.native.reset(block.bytes, listed):
-            return None
-        self._blocks.filled()
-        return block.observed
+        return self._blocks.observed(block) if self.native.reset(block.bytes, listed) else None

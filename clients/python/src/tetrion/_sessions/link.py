@@ -31,6 +31,8 @@ METHODS = {
     "restore_state": "RestoreState",
     "enumerate_placements": "EnumeratePlacements",
 }
+# Most calls of a session: a server that counts further lies.
+_MAX_CALLS = 2**62
 # Mutating calls, which are numbered.
 NUMBERED = frozenset({"reset", "step", "restore_state"})
 
@@ -79,7 +81,7 @@ class Link:
         self.connection = connection
         self.message = message
         self.answers = AnswerDecoder(message)
-        self._number = message.sequence_number
+        self._number = _checked_number(message.sequence_number)
         self.listeners: list[Listener] = []
         self._journal = journal
         self.snapshot_every = journal.every if journal is not None else 0
@@ -185,8 +187,9 @@ class Link:
             if response.sequence_number != number - self._offset:
                 raise invalid_answer(f"the answer to call {number - self._offset} is one to call {response.sequence_number}")
             response.sequence_number = number
-        elif self._offset and hasattr(response, "sequence_number"):
-            response.sequence_number += self._offset
+        elif hasattr(response, "sequence_number"):
+            # A server that has lost calls which it had answered counts from below 0 in our numbers.
+            response.sequence_number = max(0, _checked_number(response.sequence_number) + self._offset)
 
     def record(self, entry: Entry, response: Any) -> bool:
         """Records an answered numbered call. Returns whether snapshots are due: true only once, until they are stored."""
@@ -201,7 +204,8 @@ class Link:
         """Stores the due snapshots; after an error they are due again later."""
         if self._journal is None:
             return
-        if isinstance(answer, TetrionError):
+        if isinstance(answer, TetrionError) or answer.sequence_number > self.sequence_number:
+            # In the second case, another client has changed the session.
             self._journal.give_up()
         else:
             self._journal.keep(answer.states, answer.sequence_number)
@@ -230,7 +234,8 @@ class Link:
                 if journal.states:
                     positions = pb.Positions(snapshots=pb.Snapshots(states=journal.states))
                     request = pb.RestoreStateRequest(session=message.name, positions=positions)
-                    number = self.connection.call("RestoreState", request, self.metadata).sequence_number
+                    restored = self.connection.call("RestoreState", request, self.metadata)
+                    number = _checked_number(restored.sequence_number)
                 self._offset = journal.number - number
                 for entry in journal.entries:
                     # Not as an array step, which would overwrite the caller's arrays.
@@ -256,6 +261,7 @@ class Link:
             ours.action_spec,
         ):
             raise invalid_answer(f"the session {message.name} has other environments than {ours.name} had")
+        _checked_number(message.sequence_number)
 
     def refresh(self) -> None:
         """Reads the session from the server, which renews its lease, and adopts the server's sequence number."""
@@ -277,3 +283,14 @@ class Link:
         self.release()
         self._journal = None
         self.delete(self.name)
+
+
+def _checked_number(number: int) -> int:
+    """The sequence number of an answer.
+
+    Raises:
+        InvalidAnswerError: No session counts so far.
+    """
+    if number > _MAX_CALLS:
+        raise invalid_answer(f"the session has the sequence number {number}")
+    return number

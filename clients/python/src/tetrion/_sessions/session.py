@@ -27,7 +27,7 @@ from tetrion._sessions.journal import Journal
 from tetrion._sessions.link import Link, Listener
 from tetrion._sessions.stream import StepStream
 from tetrion._transport.connection import Connection
-from tetrion.errors import ServerUnavailableError
+from tetrion.errors import ServerUnavailableError, visible
 
 # Most bytes of pictures in an answer of several. Larger answers are slower: their memory, which is copied a few times on the
 # way, comes from the system and not from the heap.
@@ -85,7 +85,7 @@ class Session(Calls):
 
     def __repr__(self) -> str:
         """Name, size and address, in a line."""
-        return f"<tetrion.Session {self.name}: {self.num_envs} environments on {self._connection.place}>"
+        return f"<tetrion.Session {visible(self.name)}: {self.num_envs} environments on {self._connection.place}>"
 
     @property
     def _connection(self) -> Connection:
@@ -136,7 +136,7 @@ class Session(Calls):
     @property
     def ttl(self) -> float:
         """Seconds without a call after which the server removes the session."""
-        return self._message.ttl.ToTimedelta().total_seconds()
+        return arguments.seconds(self._message.ttl)
 
     @property
     def num_actions(self) -> int:

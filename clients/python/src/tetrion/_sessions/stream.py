@@ -149,7 +149,8 @@ class StepStream(Calls):
             if isinstance(response, Stepped):
                 return self._answered(), response
             kind = response.WhichOneof("response")
-            refusal = from_status(response.error) if kind == "error" else None
+            inside = self._link.connection.address is None
+            refusal = from_status(response.error, inside=inside) if kind == "error" else None
             if isinstance(refusal, SessionNotFoundError) and self._link.has_journal:
                 patience = patience or Patience(self._link.connection)
                 self._reopen(patience, refusal)

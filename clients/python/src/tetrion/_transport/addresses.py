@@ -10,7 +10,8 @@ from tetrion._checks import arguments
 
 # Besides HOST:PORT gRPC takes these, followed by a colon; see its page on naming.
 _SCHEMES = ("unix", "unix-abstract", "vsock", "dns", "ipv4", "ipv6", "xds")
-_HOST_AND_PORT = re.compile(r"([^:/\s]+|\[[^\]/\s]+\]):(\d{1,5})")
+# A host has none of the characters that end it in an address of the web: what is before an @ would be dropped.
+_HOST_AND_PORT = re.compile(r"([^:/\s@?#\\\[\]]+|\[[^\]/\s@?#\\]+\]):(\d{1,5})")
 
 
 def check(address: Any, field: str = "address") -> None:

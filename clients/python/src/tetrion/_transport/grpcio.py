@@ -12,7 +12,7 @@ from typing import Any
 
 import grpc
 
-from tetrion._checks.failures import from_call
+from tetrion._checks.failures import from_call, invalid_answer
 from tetrion._messages.answers import MAX_BYTES
 from tetrion._transport.tls import Tls
 from tetrion._transport.transport import METHODS, Answers, Exchange, Metadata, Transport, waits
@@ -76,12 +76,16 @@ class Grpcio(Transport):
     def call(self, method: str, request: Any, timeout: float | None, metadata: Metadata) -> Any:
         """Makes a call with one answer."""
         try:
-            return self._method(method, self._channel.unary_unary)(request, timeout=_seconds(timeout), metadata=metadata)
+            answer = self._method(method, self._channel.unary_unary)(request, timeout=_seconds(timeout), metadata=metadata)
         except grpc.RpcError as error:
             raise _exception(error) from None
         except ValueError as error:
             # The garbage collector has closed the channel of an environment that was dropped.
             raise TetrionError(str(error), code="CANCELLED") from None
+        # gRPC waits for the end of a server that answers twice, until the time is up.
+        if answer is None:
+            raise invalid_answer("the server answered without a message")
+        return answer
 
     def stream(self, method: str, request: Any, timeout: float | None, metadata: Metadata) -> Answers:
         """Begins a call with one request and many answers."""

@@ -63,6 +63,8 @@ def _started() -> Any:
 class Inside(Native):
     """The services of this process."""
 
+    is_inside = True
+
     def __init__(self) -> None:
         """Starts them unless they run."""
         super().__init__(_started())
@@ -72,7 +74,7 @@ class Inside(Native):
         try:
             return self._caller.session(name)
         except native.module.CallError as error:
-            raise from_call(*error.args) from None
+            raise from_call(*error.args, inside=True) from None
 
     def close(self) -> None:
         """Does nothing: other clients use the services too."""

@@ -46,7 +46,13 @@ def as_message(request: Any) -> Any:
 
 
 class Native(Transport):
-    """Calls that the extension module makes."""
+    """Calls that the extension module makes.
+
+    Attributes:
+        is_inside: Whether the services are in this process.
+    """
+
+    is_inside = False
 
     def __init__(self, caller: Any) -> None:
         """Makes calls through `caller`, a `_native.Services` or a `_native.Channel`."""
@@ -58,7 +64,7 @@ class Native(Transport):
         try:
             return answer.FromString(self._caller.call(path, request.SerializeToString(), metadata, timeout))
         except module.CallError as error:
-            raise from_call(*error.args) from None
+            raise from_call(*error.args, inside=self.is_inside) from None
         except DecodeError as error:
             raise invalid_answer(str(error)) from None
 
@@ -68,8 +74,8 @@ class Native(Transport):
         try:
             call = self._caller.stream(path, request.SerializeToString(), metadata, timeout)
         except module.CallError as error:
-            raise from_call(*error.args) from None
-        return _Answers(call, answer)
+            raise from_call(*error.args, inside=self.is_inside) from None
+        return _Answers(call, answer, is_inside=self.is_inside)
 
     def exchange(self, method: str, metadata: Metadata) -> Exchange:
         """Begins a call with many requests and many answers."""
@@ -77,15 +83,16 @@ class Native(Transport):
         try:
             call = self._caller.exchange(path, metadata)
         except module.CallError as error:
-            raise from_call(*error.args) from None
-        return _Answers(call, answer)
+            raise from_call(*error.args, inside=self.is_inside) from None
+        return _Answers(call, answer, is_inside=self.is_inside)
 
 
 class _Answers:
     """The answers of a call, decoded, with failures as `TetrionError`s."""
 
-    def __init__(self, call: Any, answer: Any) -> None:
+    def __init__(self, call: Any, answer: Any, *, is_inside: bool) -> None:
         self._call = call
+        self.is_inside = is_inside
         self._decode = answer.FromString
         self.end = call.end
         self.cancel = call.cancel
@@ -101,7 +108,7 @@ class _Answers:
             answer = request.receive(self._call) if isinstance(request, NativeRequest) else next(self._call)
             return self._decode(answer) if isinstance(answer, bytes) else answer
         except module.CallError as error:
-            raise from_call(*error.args) from None
+            raise from_call(*error.args, inside=self.is_inside) from None
         except DecodeError as error:
             raise invalid_answer(str(error)) from None
 

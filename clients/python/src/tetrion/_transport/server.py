@@ -113,7 +113,8 @@ class Server:
             if not key.startswith("TETRION_SERVE_") and key != "TETRION_CONFIG"
         }
         self._environment = environment
-        self._args = [str(flag) for flag in arguments.items("args", args, "a list of flags such as ['--threads', '2']")]
+        flags = arguments.items("args", args, "a list of flags such as ['--threads', '2']")
+        self._args = [arguments.string(f"args[{place}]", str(flag), "a flag") for place, flag in enumerate(flags)]
         self._timeout = arguments.number("timeout", timeout, 0, "seconds, 0 or more")
         _servers.add(self)
         self._start("127.0.0.1:0")

@@ -18,6 +18,7 @@ from tetrion.errors import (
     ServerUnavailableError,
     TetrionError,
     VersionWarning,
+    visible,
 )
 
 VERSION = "0.1.0"
@@ -39,7 +40,7 @@ def check(address: str, info: GetServerInfoResponse, min_revision: int) -> None:
         )
     if info.rules_version != RULES_VERSION:
         warnings.warn(
-            f"the server at {address} has the rules version {info.rules_version}, and this package is made for "
+            f"the server at {address} has the rules version {visible(info.rules_version)}, and this package is made for "
             f"{RULES_VERSION}: equal seeds and actions may give other games",
             VersionWarning,
             stacklevel=2,

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from tetrion._checks import arguments
 from tetrion._checks.extension import extension
+from tetrion._checks.failures import reads_answer
 from tetrion._messages import drawings
 from tetrion._messages.ends import word
 from tetrion._messages.scenes import Scene, scene
@@ -102,6 +103,7 @@ class WatchedFrame:
     _style: Style = field(compare=False)
 
     @classmethod
+    @reads_answer
     def _from_message(cls, message: pb.WatchFrame, style: Style) -> WatchedFrame:
         """Reads a frame of a session.
 
@@ -109,7 +111,7 @@ class WatchedFrame:
             InvalidAnswerError: The frame belongs to other rules.
         """
         envs = tuple(_env(env, style.rules) for env in message.envs)
-        return cls(message.sequence_number, message.elapsed.ToTimedelta().total_seconds(), envs, message, style)
+        return cls(message.sequence_number, arguments.seconds(message.elapsed), envs, message, style)
 
     def picture(self, *, columns: int = 4) -> npt.NDArray[np.uint8]:
         """All environments in a grid, each with its id and its episode below it.
