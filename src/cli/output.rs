@@ -22,6 +22,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::Context;
+use terminal_size::{Height, Width, terminal_size_of};
 
 use crate::text::escapes::{is_obeyed, visible, without_middle, written_out};
 
@@ -38,19 +39,60 @@ const LONGEST_WORD: usize = 1_000;
 /// Longest message, in characters.
 const LONGEST_MESSAGE: usize = 10_000;
 
-/// Writes a line to stderr, escaped ([`visible`]) and shortened to a readable length.
+/// Writes a line to stderr, escaped ([`visible`]), shortened to a readable length, and broken between words.
 pub fn say(line: impl Display) {
     let line = line.to_string();
+    let line = broken(&shortened(&visible(&line)), stderr_columns());
     // In one piece, so that lines from several threads do not mix.
-    let _ = io::stderr().write_all(format!("{}\n", shortened(&visible(&line))).as_bytes());
+    let _ = io::stderr().write_all(format!("{line}\n").as_bytes());
 }
 
-/// Writes a text to stdout, escaped ([`visible`]) and complete.
+/// Clears the terminal on stderr, and starts at its top.
+pub fn clear_screen() {
+    let _ = io::stderr().write_all(b"\x1b[2J\x1b[H");
+}
+
+/// Writes a text to stdout, escaped ([`visible`]) and complete. On a terminal, breaks its lines between words.
 ///
 /// # Errors
 /// [`ReaderLeft`] if the pipe is closed, else the system's error.
 pub fn print(text: &str) -> anyhow::Result<()> {
-    print_drawing(&visible(text))
+    print_drawing(&broken(&visible(text), stdout_columns()))
+}
+
+/// Columns of the terminal on stdout; `None` without a terminal.
+pub fn stdout_columns() -> Option<usize> {
+    columns(terminal_size_of(io::stdout()))
+}
+
+/// Columns of the terminal on stderr; `None` without a terminal.
+pub fn stderr_columns() -> Option<usize> {
+    columns(terminal_size_of(io::stderr()))
+}
+
+/// Some terminals do not know their size, and say 0.
+fn columns(size: Option<(Width, Height)>) -> Option<usize> {
+    size.map(|(width, _)| width.0.into()).filter(|columns| *columns > 0)
+}
+
+/// Breaks the lines of a text between words. A terminal would break them anywhere, even in numbers. Leaves commands and
+/// JSON to the terminal, whose breaks are not copied.
+///
+/// ```
+/// use tetrion::cli::output::broken;
+/// let text = "resume with:\ntetrion train --resume runs/bcts-1";
+/// assert_eq!(broken(text, Some(10)), "resume\nwith:\ntetrion train --resume runs/bcts-1");
+/// assert_eq!(broken("over 1,000 games", Some(10)), "over 1,000\ngames");
+/// ```
+pub fn broken(text: &str, columns: Option<usize>) -> String {
+    let Some(columns) = columns else { return text.to_owned() };
+    let options = textwrap::Options::new(columns)
+        .break_words(false)
+        .word_separator(textwrap::WordSeparator::AsciiSpace)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    let is_copied = |line: &str| line.starts_with("tetrion ") || line.starts_with(['{', '[']);
+    let line = |line| if is_copied(line) { line.to_owned() } else { textwrap::fill(line, &options) };
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Writes a drawing to stdout, with escape sequences for its colours. It must not contain text from a file or a server.

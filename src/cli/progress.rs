@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::output::say;
+use super::output::{say, stderr_columns};
 use crate::client::EvaluationProgress;
 use crate::text::escapes::visible;
 use crate::text::fitted;
@@ -18,10 +18,12 @@ use crate::text::numbers::{count, grouped, short, time};
 pub const LINE_INTERVAL: Duration = Duration::from_secs(10);
 /// Width of the bar in columns.
 const BAR: usize = 16;
+/// Most characters of a bar's label, which may be a whole formula.
+const MAX_LABEL: usize = 30;
 
 /// Columns of the terminal on stderr; 80 if unknown.
 pub fn terminal_columns() -> usize {
-    terminal_size::terminal_size_of(std::io::stderr()).map_or(80, |(width, _)| width.0.into())
+    stderr_columns().unwrap_or(80)
 }
 
 /// Rows of the terminal on stderr; 24 if unknown.
@@ -94,7 +96,8 @@ pub struct GamesProgress {
 impl GamesProgress {
     /// Starts showing the progress of the games of `label`.
     pub fn new(label: &str) -> GamesProgress {
-        let (label, start) = (visible(label).into_owned(), Instant::now());
+        let label: String = visible(label).chars().take(MAX_LABEL).collect();
+        let start = Instant::now();
         let bar = std::io::stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template(&format!("{{prefix}} {{bar:{BAR}}} {{msg}}"))
                 .expect("a template");

@@ -35,7 +35,7 @@ pub enum Contender {
 /// Ending of the name of a file with a formula.
 const FORMULA: &str = ".formula";
 /// Most characters of a formula that is its own name.
-const MAX_NAME: usize = 40;
+const MAX_NAME: usize = 200;
 
 /// A training run or a file of weights, with its current result.
 #[derive(Clone, Debug)]

@@ -68,13 +68,18 @@ fn report() -> Report {
 
 #[test]
 fn the_text_lines_up_and_has_a_head_for_each_group() {
-    let text = report().to_text();
+    let text = report().to_text(None);
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[0], "a processor, 2 threads; kernels: portable, avx2; in use: avx2");
     assert_eq!(lines[3], Group::Rollouts.title());
-    assert_eq!(lines[4], "                         median    lowest   highest");
-    assert_eq!(lines[5], "  bcts8 10 x 20, avx2    2.00 M    1.00 M    3.00 M pieces/s");
-    assert_eq!(lines[9], "  2 threads over 1        1.500     1.000     2.000 ratio          >= 1.900");
+    assert_eq!(lines[4], "                          median     lowest    highest");
+    assert_eq!(lines[5], "  bcts8 10 x 20, avx2     2.00 M     1.00 M     3.00 M pieces/s");
+    assert_eq!(lines[9], "  2 threads over 1         1.500      1.000      2.000 ratio          >= 1.900");
+    let narrow = report().to_text(Some(79));
+    let lines: Vec<&str> = narrow.lines().collect();
+    assert_eq!(lines[5], "  bcts8 10 x 20, avx2");
+    assert_eq!(lines[6], "                       2.00 M     1.00 M     3.00 M pieces/s");
+    assert_eq!(lines[10], "  2 threads over 1      1.500      1.000      2.000 ratio          >= 1.900");
 }
 
 #[test]

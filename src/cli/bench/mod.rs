@@ -21,7 +21,7 @@ use self::measure::Plan;
 use self::progress::BenchProgress;
 use self::report::{MachineInfo, Report};
 use super::interrupt::{INTERRUPTED, Interrupt};
-use super::output::{print, say};
+use super::output::{print, say, stdout_columns};
 
 /// Takes half a minute to a minute on two cores.
 const FULL: Plan = Plan { rounds: 7, slice: Duration::from_millis(100) };
@@ -79,7 +79,7 @@ pub fn run(args: BenchArgs) -> anyhow::Result<ExitCode> {
     let text = match (args.json, args.markdown) {
         (true, _) => format!("{}\n", report.to_json()),
         (_, true) => report.to_markdown(),
-        _ => report.to_text(),
+        _ => report.to_text(stdout_columns()),
     };
     print(&text)?;
     let Some((done, group)) = unfinished else { return Ok(ExitCode::SUCCESS) };

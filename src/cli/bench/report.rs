@@ -8,6 +8,11 @@ use super::group::Group;
 use super::measure::Samples;
 use crate::text::numbers::{count, grouped, short};
 
+/// Columns of the figures and their goal, after the name.
+const FIGURES: usize = 61;
+/// Width of the column of names on a narrow terminal.
+const NARROW_NAME: usize = 16;
+
 /// Unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
@@ -150,9 +155,11 @@ impl Report {
         })
     }
 
-    /// The report as text with aligned columns.
-    pub fn to_text(&self) -> String {
-        let width = self.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
+    /// The report as text with aligned columns. On a narrow terminal, names get separate lines.
+    pub fn to_text(&self, terminal: Option<usize>) -> String {
+        let longest = self.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
+        let is_narrow = terminal.is_some_and(|columns| longest + FIGURES > columns);
+        let width = if is_narrow { NARROW_NAME } else { longest };
         let mut text = format!("{}\n{}\n", self.machine.words(), self.plan);
         for (group, rows) in self.groups() {
             let _ = writeln!(text, "\n{}", group.title());
@@ -161,7 +168,11 @@ impl Report {
                 std::iter::once(("", head)).chain(rows.iter().map(|row| (row.name.as_str(), row.cells())))
             {
                 let [median, lowest, highest, unit, goal] = cells;
-                let line = format!("  {name:width$} {median:>9} {lowest:>9} {highest:>9} {unit:<14} {goal}");
+                let name = match name.chars().count() > width {
+                    true => format!("{name}\n  {:width$}", ""),
+                    false => format!("{name:width$}"),
+                };
+                let line = format!("  {name} {median:>10} {lowest:>10} {highest:>10} {unit:<14} {goal}");
                 let _ = writeln!(text, "{}", line.trim_end());
             }
         }

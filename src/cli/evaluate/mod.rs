@@ -13,7 +13,7 @@ pub use args::EvaluateArgs;
 pub use report::{interval, number};
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -25,7 +25,7 @@ use self::report::{Difference, to_json, to_text};
 use super::connection::Connection;
 use super::interrupt::INTERRUPTED;
 use super::options::check_writable;
-use super::output::{print, say};
+use super::output::{print, say, stdout_columns};
 use super::progress::GamesProgress;
 use crate::client::{
     Client, ClientError, Estimate, Evaluated, EvaluationRequest, GameResult, LossEstimate, Outcomes, Seeds,
@@ -102,7 +102,7 @@ async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
     let text = if args.json {
         format!("{}\n", to_json(args, &scores, &differences, &evaluations[0]))
     } else {
-        to_text(args, &scores, &differences, &evaluations[0], std::io::stdout().is_terminal())
+        to_text(args, &scores, &differences, &evaluations[0], stdout_columns())
     };
     // Print before writing the file, so that a full disk cannot prevent it.
     print(&text)?;

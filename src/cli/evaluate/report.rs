@@ -13,6 +13,8 @@ use crate::trainer::score::{Score, statistics_to_json};
 
 /// Length of the longest bar, in cells.
 const BAR: usize = 24;
+/// Least width of the column of names.
+const LEAST_NAME: usize = 10;
 
 /// Differences between a contestant's games and the first contestant's, game by game on the same pieces.
 #[derive(Clone, Debug)]
@@ -57,74 +59,54 @@ pub fn to_json(
     })
 }
 
-/// The results as a table.
+/// The results as tables, as wide as the terminal if there is one.
 pub fn to_text(
     args: &EvaluateArgs,
     scores: &[Score],
     differences: &[Difference],
     first: &Evaluated,
-    bars: bool,
+    terminal: Option<usize>,
 ) -> String {
     let rules = &first.started.rules;
-    let longest = |names: &mut dyn Iterator<Item = &String>| names.map(|name| name.chars().count()).max();
-    let column = longest(&mut scores.iter().map(|score| &score.name)).unwrap_or(0).max(10);
     let what = match first.started.loss_trials {
         0 => format!("{} each", count(args.games.into(), "game")),
         trials => format!("{} each, of {trials} trials per height,", count(args.games.into(), "estimate")),
     };
     let mut text = format!(
-        "{what} on {} x {}, rules {}, seed {}\n\n{:column$} {:>11} {:>21} {:>11} {:>12} {:>9}\n",
+        "{what} on {} x {}, rules {}, seed {}\n\n",
         rules.width,
         rules.height,
         in_words(&first.started.preset, rules),
         args.seed,
-        "controller",
-        "mean lines",
-        "95 % interval",
-        "std",
-        "mean pieces",
-        "pieces/s"
     );
     let best = scores.iter().map(|score| score.lines.mean).fold(0.0, f64::max);
-    for score in scores {
-        let std = score.lines.spread.map_or("-".to_owned(), |spread| grouped(spread.std));
-        let _ = write!(
-            text,
-            "{:column$} {:>11} {:>21} {std:>11} {:>12} {:>9}",
-            score.name,
+    let row = |score: &Score| Row {
+        name: score.name.clone(),
+        cells: vec![
             number(score.lines.mean),
             interval(&score.lines),
+            score.lines.spread.map_or("-".to_owned(), |spread| grouped(spread.std)),
             number(score.pieces.mean),
-            short(score.pieces_per_second)
-        );
-        if bars && best > 0.0 {
-            let _ = write!(text, "  {}", bar(score.lines.mean / best));
-        }
-        if score.truncated > 0 && rules.end_games() {
-            let _ = match score.lines_per_loss() {
-                Some(estimate) => {
-                    let were = if score.truncated == 1 { "was" } else { "were" };
-                    let (cut, estimate) = (count(score.truncated, "game"), in_words_per_loss(&estimate));
-                    write!(text, "  a lower bound: {cut} {were} cut; {estimate}")
-                }
-                None => {
-                    let cut = grouped(score.truncated as f64);
-                    write!(text, "  a lower bound: no loss in {cut} of the estimates")
-                }
-            };
-        }
-        text.push('\n');
-    }
+            short(score.pieces_per_second),
+        ],
+        share: if best > 0.0 { score.lines.mean / best } else { 0.0 },
+        note: if rules.end_games() { lower_bound(score) } else { String::new() },
+    };
+    let heads =
+        [("mean lines", 11), ("95 % interval", 21), ("std", 11), ("mean pieces", 12), ("pieces/s", 9)];
+    append_table(&mut text, "controller", &heads, &scores.iter().map(row).collect::<Vec<_>>(), terminal);
     if !rules.points_are_lines() {
-        append_points(&mut text, scores, column);
+        append_points(&mut text, scores, terminal);
     }
     if !differences.is_empty() {
         let mut append = |what: &str, of: fn(&Difference) -> &Statistics| {
             let _ = writeln!(text, "\nmore {what} than {} per game, on the same pieces", scores[0].name);
-            for difference in differences {
-                let (name, more) = (&difference.name, of(difference));
-                let _ = writeln!(text, "{name:column$} {:>11} {:>21}", number(more.mean), interval(more));
-            }
+            let row = |difference| Row {
+                cells: vec![number(of(difference).mean), interval(of(difference))],
+                ..Row::new(&difference.name)
+            };
+            let rows: Vec<Row> = differences.iter().map(row).collect();
+            append_table(&mut text, "", &[("", 11), ("", 21)], &rows, terminal);
         };
         append("lines", |difference| &difference.lines);
         if !rules.points_are_lines() {
@@ -135,35 +117,120 @@ pub fn to_text(
 }
 
 /// Appends the table of points, for rules with points for more than lines.
-fn append_points(text: &mut String, scores: &[Score], column: usize) {
-    let _ = writeln!(
-        text,
-        "\n{:column$} {:>11} {:>21} {:>16} {:>18} {:>15} {:>18}",
-        "",
-        "mean points",
-        "95 % interval",
-        "points per piece",
-        "95 % interval",
-        "lines per piece",
-        "95 % interval"
-    );
-    for score in scores {
-        let per_piece = |number: Option<PerPiece>| match number {
-            Some(PerPiece { mean, ci95: Some((low, high)) }) => {
-                (rate(mean), format!("{} to {}", rate(low), rate(high)))
-            }
-            Some(PerPiece { mean, ci95: None }) => (rate(mean), "one game".to_owned()),
-            None => ("-".to_owned(), "-".to_owned()),
-        };
-        let (points, of_points) = per_piece(score.points_per_piece);
-        let (lines, of_lines) = per_piece(score.lines_per_piece);
-        let _ = writeln!(
-            text,
-            "{:column$} {:>11} {:>21} {points:>16} {of_points:>18} {lines:>15} {of_lines:>18}",
-            score.name,
-            number(score.points.mean),
-            interval(&score.points),
-        );
+fn append_points(text: &mut String, scores: &[Score], terminal: Option<usize>) {
+    let per_piece = |number: Option<PerPiece>| match number {
+        Some(PerPiece { mean, ci95: Some((low, high)) }) => {
+            [rate(mean), format!("{} to {}", rate(low), rate(high))]
+        }
+        Some(PerPiece { mean, ci95: None }) => [rate(mean), "one game".to_owned()],
+        None => ["-".to_owned(), "-".to_owned()],
+    };
+    let row = |score: &Score| {
+        let points = [number(score.points.mean), interval(&score.points)];
+        let others = [score.points_per_piece, score.lines_per_piece].map(per_piece);
+        Row {
+            cells: points.into_iter().chain(others.into_iter().flatten()).collect(),
+            ..Row::new(&score.name)
+        }
+    };
+    let heads = [
+        ("mean points", 11),
+        ("95 % interval", 21),
+        ("points per piece", 16),
+        ("95 % interval", 18),
+        ("lines per piece", 15),
+        ("95 % interval", 18),
+    ];
+    text.push('\n');
+    append_table(text, "", &heads, &scores.iter().map(row).collect::<Vec<_>>(), terminal);
+}
+
+/// Row of a table.
+struct Row {
+    name: String,
+    cells: Vec<String>,
+    /// Length of the bar, as a share of the longest.
+    share: f64,
+    note: String,
+}
+
+impl Row {
+    fn new(name: &str) -> Row {
+        Row { name: name.to_owned(), cells: Vec::new(), share: 0.0, note: String::new() }
+    }
+}
+
+/// Appends a table with these columns: their heads and widths. On a narrow terminal, long names get separate lines, and
+/// the last columns follow in separate tables. Only terminals show bars.
+fn append_table(
+    text: &mut String,
+    head: &str,
+    columns: &[(&str, usize)],
+    rows: &[Row],
+    terminal: Option<usize>,
+) {
+    let room = terminal.unwrap_or(usize::MAX);
+    let width = |columns: &[(&str, usize)]| columns.iter().map(|(_, width)| 1 + width).sum::<usize>();
+    let longest = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).max(LEAST_NAME);
+    let name_width = if longest + width(columns) <= room { longest } else { LEAST_NAME };
+    let fitting = (1..=columns.len()).rev().find(|n| name_width + width(&columns[..*n]) <= room).unwrap_or(1);
+    let (shown, others) = columns.split_at(fitting);
+    if columns.iter().any(|(head, _)| !head.is_empty()) {
+        append_line(text, head, name_width, shown.iter().map(|(head, width)| (*head, *width)));
+        text.push('\n');
+    }
+    let used = name_width + width(shown) + 2;
+    let longest_bar = terminal.map_or(0, |room| room.saturating_sub(used).min(BAR));
+    for row in rows {
+        let cells = row.cells.iter().zip(shown).map(|(cell, (_, width))| (cell.as_str(), *width));
+        append_line(text, &row.name, name_width, cells);
+        let bar = bar(row.share, longest_bar);
+        let _ = write!(text, "{:1$}{bar}", "", if bar.is_empty() { 0 } else { 2 });
+        if !row.note.is_empty() {
+            let fits = used + bar.chars().count() + 2 + row.note.chars().count() <= room;
+            let _ = write!(text, "{}  {}", if fits { "" } else { "\n" }, row.note);
+        }
+        text.push('\n');
+    }
+    if !others.is_empty() {
+        text.push('\n');
+        let rest = |row: &Row| row.cells[fitting..].to_vec();
+        let rows: Vec<Row> =
+            rows.iter().map(|row| Row { cells: rest(row), ..Row::new(&row.name) }).collect();
+        append_table(text, head, others, &rows, terminal);
+    }
+}
+
+/// Appends a name and cells with their widths. A name that is too long gets a separate line.
+fn append_line<'a>(
+    text: &mut String,
+    name: &str,
+    name_width: usize,
+    cells: impl Iterator<Item = (&'a str, usize)>,
+) {
+    let is_long = name.chars().count() > name_width;
+    if is_long {
+        let _ = writeln!(text, "{name}");
+    }
+    let _ = write!(text, "{:name_width$}", if is_long { "" } else { name });
+    for (cell, width) in cells {
+        let _ = write!(text, " {cell:>width$}");
+    }
+}
+
+/// A note on games that were cut; empty without such games.
+fn lower_bound(score: &Score) -> String {
+    match score.lines_per_loss() {
+        _ if score.truncated == 0 => String::new(),
+        Some(estimate) => {
+            let were = if score.truncated == 1 { "was" } else { "were" };
+            let (cut, estimate) = (count(score.truncated, "game"), in_words_per_loss(&estimate));
+            format!("a lower bound: {cut} {were} cut; {estimate}")
+        }
+        None => {
+            let cut = grouped(score.truncated as f64);
+            format!("a lower bound: no loss in {cut} of the estimates")
+        }
     }
 }
 
@@ -205,8 +272,8 @@ pub fn interval(statistics: &Statistics) -> String {
 }
 
 /// A bar of the given share of the longest, precise to an eighth of a cell.
-fn bar(share: f64) -> String {
+fn bar(share: f64, longest: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-    let eighths = (share.clamp(0.0, 1.0) * (8 * BAR) as f64).round() as usize;
+    let eighths = (share.clamp(0.0, 1.0) * (8 * longest) as f64).round() as usize;
     "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
 }

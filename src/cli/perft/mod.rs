@@ -17,7 +17,7 @@ use crate::client::RulesChoice;
 use crate::engine::perft::MAX_PIECES;
 use crate::engine::{Perft, Piece, PieceSet, Rules, SpinRule, perft};
 use crate::input::UsageError;
-use crate::text::numbers::{count, grouped};
+use crate::text::numbers::{count, grouped, short};
 use crate::trainer::rules::changes;
 use crate::wire::DecodeError;
 use crate::wire::rules::ResolvedRules;
@@ -78,8 +78,8 @@ pub fn run(args: PerftArgs) -> anyhow::Result<ExitCode> {
     let mut objects = Vec::new();
     if !args.json {
         print(&format!(
-            "size   sequence  {:>11} {:>10} {:>10} {:>11} {:>12} {:>12}\n",
-            "leaves", "distinct", "lines", "holes", "placements", "placements/s"
+            "size   sequence {:>11} {:>9} {:>9} {:>10} {:>11} {:>9}\n",
+            "leaves", "distinct", "lines", "holes", "placements", "pieces/s"
         ))?;
     }
     let mut stopped = false;
@@ -169,10 +169,10 @@ impl Row<'_> {
         let Perft { leaves, distinct, lines, holes, placements, .. } = self.count;
         let distinct = distinct.map_or("-".to_owned(), |distinct| distinct.to_string());
         format!(
-            "{:<6} {:<9} {leaves:>11} {distinct:>10} {lines:>10} {holes:>11} {placements:>12} {:>12.0}\n",
+            "{:<6} {:<8} {leaves:>11} {distinct:>9} {lines:>9} {holes:>10} {placements:>11} {:>9}\n",
             size.to_string(),
             self.sequence,
-            self.placements_per_second()
+            short(self.placements_per_second())
         )
     }
 
