@@ -1,4 +1,5 @@
-//! `tetrion catalog`: the names that requests accept, as JSON or as the Markdown of `docs/catalog.md`.
+//! `tetrion catalog`: the names that requests accept, as JSON, as the Markdown of `docs/catalog.md`, or as text on a
+//! terminal.
 //!
 //! The page is generated from the tables in the code, so it cannot contradict them.
 
@@ -7,7 +8,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use super::output::print;
+use super::output::{print, print_drawing, stdout_columns};
 use crate::agents::{AGENTS, CONTROLLERS, Search};
 use crate::engine::{ChoiceValue, FieldKind, PIECE_SETS, PRESETS, PieceSet, RULES_FIELDS, RulesField};
 use crate::features::{FEATURE_SETS, FEATURES, Feature};
@@ -71,13 +72,63 @@ A feature of the landing is measured before full rows are cleared.
 A feature of the playfield exists twice: under its plain name it is measured on the afterstate, and with `_preclear` appended on the playfield with the piece in it and full rows still there.
 ";
 
-/// Prints the page, or the same tables as JSON.
+/// Prints the page, or its tables as JSON.
 ///
 /// # Errors
 /// If stdout cannot be written.
 pub fn run(args: &CatalogArgs) -> anyhow::Result<ExitCode> {
-    print(&if args.json { format!("{}\n", json()) } else { markdown() })?;
+    match stdout_columns() {
+        _ if args.json => print(&format!("{}\n", json()))?,
+        Some(columns) => print_drawing(&rendered(&markdown(), columns))?,
+        None => print(&markdown())?,
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The tables of the page as text for a terminal of this many columns. A row has its name on the left and the other
+/// cells on the right.
+fn rendered(page: &str, columns: usize) -> String {
+    let mut text = String::new();
+    for section in page.split("\n## ").skip(1) {
+        let (title, content) = section.split_once('\n').unwrap_or((section, ""));
+        let (rows, prose): (Vec<&str>, Vec<&str>) =
+            content.lines().filter(|line| !line.is_empty()).partition(|line| line.starts_with('|'));
+        let _ = writeln!(text, "\x1b[1m{title}\x1b[0m");
+        let _ = writeln!(text, "{}\n", filled(&prose.join(" "), columns, "", ""));
+        let rows = rows.iter().map(|row| row.trim_matches(['|', ' ']).split(" | ").map(plain).collect());
+        let mut rows: Vec<Vec<String>> = rows.collect();
+        rows.remove(1); // the line below the head
+        let longest = rows.iter().map(|row| row[0].chars().count()).max().unwrap_or(0);
+        let width = 2 + longest.min(columns / 3);
+        for row in rows {
+            let (name, indent, cells) =
+                (format!("{:width$}", row[0]), " ".repeat(width), row[1..].join("; "));
+            let _ = match name.chars().count() > width {
+                true => writeln!(text, "{name}\n{}", filled(&cells, columns, &indent, &indent)),
+                false => writeln!(text, "{}", filled(&cells, columns, &name, &indent)),
+            };
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// A paragraph without Markdown, broken between words.
+fn filled(markdown: &str, columns: usize, first: &str, others: &str) -> String {
+    let options = textwrap::Options::new(columns).initial_indent(first).subsequent_indent(others);
+    textwrap::fill(&plain(markdown), options.word_splitter(textwrap::WordSplitter::NoHyphenation))
+}
+
+/// Removes the marks of code, and the targets of links.
+fn plain(markdown: &str) -> String {
+    let mut parts = markdown.split("](");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        // The text of the link precedes its target.
+        text = text.rsplit_once('[').map_or(text.clone(), |(before, link)| format!("{before}{link}"));
+        text += part.split_once(')').map_or(part, |(_, after)| after);
+    }
+    text.replace('`', "")
 }
 
 /// The page as Markdown.
