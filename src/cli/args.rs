@@ -136,7 +136,23 @@ pub fn parse_as<P: FromArgMatches>(program: clap::Command, args: Vec<OsString>) 
 
 /// Parses the flags, or ends the process.
 fn matches(command: &clap::Command, args: &[OsString]) -> clap::ArgMatches {
-    command.clone().try_get_matches_from(args).unwrap_or_else(|error| end(&error))
+    command.clone().try_get_matches_from(args).unwrap_or_else(|error| end(&with_tip(error, args)))
+}
+
+/// Flags of other servers, and the flag of `serve` that replaces them.
+const ELSEWHERE: ([&str; 4], &str) = (["--port", "--host", "--bind", "--address"], "--listen");
+
+/// Adds a tip for a flag that other programs have, such as `serve --port`.
+fn with_tip(mut error: clap::Error, args: &[OsString]) -> clap::Error {
+    let (others, own) = ELSEWHERE;
+    let is_other = |flag: &ContextValue| others.iter().any(|other| flag.to_string() == *other);
+    if error.kind() == ErrorKind::UnknownArgument
+        && error.get(ContextKind::InvalidArg).is_some_and(is_other)
+        && args.iter().any(|arg| arg == "serve")
+    {
+        error.insert(ContextKind::SuggestedArg, ContextValue::String(own.to_owned()));
+    }
+    error
 }
 
 /// Prints the error or the help and ends the process. Error texts may quote a file, so they go through [`say`].
@@ -235,11 +251,11 @@ fn config_path(args: &[OsString]) -> Option<PathBuf> {
 /// Gives each flag of each subcommand its environment variable. Also reads `-1` after a flag as the flag's value.
 fn with_environment(command: clap::Command) -> clap::Command {
     let is_file = |arg: &clap::Arg| arg.get_id() == CONFIG;
-    let with_variable = |arg: clap::Arg| arg.env("TETRION_CONFIG").hide_env_values(true);
+    let with_variable = |arg: clap::Arg| arg.env("TETRION_CONFIG").hide_env(true);
     command.mut_args(|arg| if is_file(&arg) { with_variable(arg) } else { arg }).mut_subcommands(
         |subcommand| {
             let name = subcommand.get_name().to_uppercase().replace('-', "_");
-            with_variables(subcommand, &format!("TETRION_{name}_"))
+            with_sentence(with_variables(subcommand, &format!("TETRION_{name}_")))
         },
     )
 }
@@ -266,9 +282,32 @@ fn with_variables(subcommand: clap::Command, prefix: &str) -> clap::Command {
             // A flag's error about `-1` as a value is clearer than "there is no flag `-1`".
             _ => arg.allow_negative_numbers(true),
         };
-        arg.env(name).hide_env_values(true) // one of them is a token
+        arg.env(name).hide_env(true) // a sentence says it of all of them
     });
     subcommand.mut_subcommands(|form| with_variables(form, prefix))
+}
+
+/// Says below the help of a subcommand and of its forms how the variables of their flags are named.
+fn with_sentence(subcommand: clap::Command) -> clap::Command {
+    let subcommand = subcommand.mut_subcommands(with_sentence);
+    let flags: Vec<(&str, String)> = subcommand
+        .get_arguments()
+        .filter_map(|arg| Some((arg.get_long()?, arg.get_env()?.to_string_lossy().into_owned())))
+        .collect();
+    let is_shared = |flag: &&(&str, String)| CLIENT_FLAGS.iter().any(|id| flag.0 == id.replace('_', "-"));
+    // One with a hyphen, which becomes an underscore.
+    let own = flags.iter().filter(|flag| !is_shared(flag)).max_by_key(|flag| flag.0.matches('-').count());
+    let examples: Vec<String> = own
+        .into_iter()
+        .chain(flags.iter().find(is_shared))
+        .map(|(flag, variable)| format!("{variable} for --{flag}"))
+        .collect();
+    if examples.is_empty() {
+        return subcommand;
+    }
+    let sentence = format!("Environment variables set flags too: {}", examples.join(", "));
+    let others = subcommand.get_after_help().map(|text| format!("{text}\n\n")).unwrap_or_default();
+    subcommand.after_help(format!("{others}{sentence}"))
 }
 
 /// Makes the values in a TOML text the defaults of the flags.
