@@ -62,8 +62,8 @@ pub struct Point {
     pub band: Option<[f64; 2]>,
 }
 
-/// The learning curve of a search. `incumbents` are measurements, on separate games, of the search's result after a
-/// generation, with their intervals; some generations may have none.
+/// The learning curve of a search over its number of complete generations. `incumbents` are measurements, on separate
+/// games, of the search's result after so many generations, with their intervals; some generations may have none.
 pub fn learning_curve(title: &str, unit: &str, generations: &[Generation], incumbents: &[Point]) -> Chart {
     let line = |name: &str, point: fn(&Generation) -> (f64, Option<[f64; 2]>)| Line {
         name: name.to_owned(),
@@ -71,7 +71,7 @@ pub fn learning_curve(title: &str, unit: &str, generations: &[Generation], incum
             .iter()
             .map(|generation| {
                 let (y, band) = point(generation);
-                Point { x: f64::from(generation.generation), y, band }
+                Point { x: f64::from(generation.generation + 1), y, band }
             })
             .collect(),
     };

@@ -8,7 +8,7 @@ use crate::plot::{Chart, Point, WeightCurves, learning_curve};
 pub fn curve(settings: &Settings, records: &[Record]) -> Chart {
     let generations: Vec<_> = records.iter().map(|record| record.generation.clone()).collect();
     let point = |record: &Record| Point {
-        x: f64::from(record.generation.generation),
+        x: f64::from(record.generation.generation + 1),
         y: record.check.mean,
         band: Some([record.check.ci95_low, record.check.ci95_high]),
     };

@@ -491,7 +491,7 @@ fn curve(settings: &Settings<Lessons>, records: &[LearningRecord]) -> Chart {
             .iter()
             .filter_map(|record| {
                 let (y, band) = point(record)?;
-                Some(Point { x: f64::from(record.generation), y, band })
+                Some(Point { x: f64::from(record.generation + 1), y, band })
             })
             .collect(),
     };

@@ -4,10 +4,10 @@
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::cli::connection::Connection;
-use crate::cli::output::say;
+use crate::cli::output::{clear_screen, say};
 use crate::cli::progress::{pieces_per_second, terminal_columns, terminal_rows};
 use crate::client::EvaluationProgress;
 use crate::plot::Chart;
@@ -33,8 +33,14 @@ const BAR: usize = 16;
 pub struct Display {
     bar: Option<ProgressBar>,
     generations: u32,
-    /// The curve and the numbers of the last generation.
-    last: String,
+    /// The curve so far, unless no generation is complete.
+    chart: Option<Chart>,
+    /// The numbers of the last generation.
+    numbers: Vec<String>,
+    /// Lines that stay on the screen.
+    said: Vec<String>,
+    /// Columns and rows of the terminal in the last drawing.
+    size: (usize, usize),
     left: Option<Duration>,
     /// Start of the games in progress.
     since: Instant,
@@ -66,18 +72,29 @@ impl Display {
         });
         let page = connection.own.as_ref().map(|own| own.training.clone());
         let since = Instant::now();
-        let display = Display { bar, generations, last: String::new(), left: None, since, page };
+        let display = Display {
+            bar,
+            generations,
+            chart: (done > 0).then(|| chart.clone()),
+            numbers: Vec::new(),
+            said: Vec::new(),
+            size: (terminal_columns(), terminal_rows()),
+            left: None,
+            since,
+            page,
+        };
         display.show_on_page(done, chart);
-        if done > 0 {
-            display.draw_curve(chart);
-        }
+        display.draw_curve();
         display
     }
 
     /// Prints a line that stays on the screen.
-    pub fn say(&self, line: &str) {
+    pub fn say(&mut self, line: &str) {
         match &self.bar {
-            Some(bar) => bar.println(visible(line)),
+            Some(bar) => {
+                bar.println(visible(line));
+                self.said.push(line.to_owned());
+            }
             None => say(line),
         }
     }
@@ -92,7 +109,7 @@ impl Display {
     }
 
     /// Shows the progress of the games.
-    fn progress(&self, what: &str, progress: EvaluationProgress) {
+    fn progress(&mut self, what: &str, progress: EvaluationProgress) {
         let seconds = self.since.elapsed().as_secs_f64();
         let games = format!("{} of {}", grouped(progress.games as f64), count(progress.num_games, "game"));
         let games_per_second = format!("{} games/s", short(progress.games as f64 / seconds));
@@ -100,13 +117,14 @@ impl Display {
     }
 
     /// Shows the progress of a generation's pieces.
-    fn pieces(&self, what: &str, done: u64, all: u64) {
+    fn pieces(&mut self, what: &str, done: u64, all: u64) {
         let seconds = self.since.elapsed().as_secs_f64();
         let pieces = format!("{} of {}", grouped(done as f64), count(all, "piece"));
         self.work(what, pieces, [format!("{} pieces/s", short(done as f64 / seconds)), String::new()]);
     }
 
-    fn work(&self, what: &str, done: String, [speed, other_speed]: [String; 2]) {
+    fn work(&mut self, what: &str, done: String, [speed, other_speed]: [String; 2]) {
+        self.follow_size();
         let Some(bar) = &self.bar else { return };
         let left = match self.left {
             Some(left) => format!("{} left", time(left.saturating_sub(self.since.elapsed()))),
@@ -124,9 +142,9 @@ impl Display {
         self.show_on_page(done, chart);
         match &self.bar {
             Some(bar) => {
-                self.last = fitted(&numbers, terminal_columns().saturating_sub(1));
+                (self.chart, self.numbers) = (Some(chart.clone()), numbers);
                 bar.set_position(done as u64);
-                self.draw_curve(chart);
+                self.draw_curve();
             }
             None => say(format_args!(
                 "generation {done} of {}: {}{effort}, {} left",
@@ -139,15 +157,28 @@ impl Display {
 
     /// Draws the curve above the bar and the numbers of the last generation. The curve gets the remaining rows of the
     /// terminal, because the terminal cuts off lines at the bottom.
-    fn draw_curve(&self, chart: &Chart) {
-        let Some(bar) = &self.bar else { return };
-        let columns = CURVE.0.min(terminal_columns().saturating_sub(1));
-        let curve = |rows| chart.to_text(columns, rows, true);
+    fn draw_curve(&self) {
+        let (Some(bar), Some(chart)) = (&self.bar, &self.chart) else { return };
+        let (columns, rows) = self.size;
+        let curve = |rows| chart.to_text(CURVE.0.min(columns.saturating_sub(1)), rows, true);
         let around = curve(LEAST_CURVE).lines().count() - LEAST_CURVE;
         // The numbers, the bar, and the cursor's line.
-        let room = terminal_rows().saturating_sub(around + 3);
+        let room = rows.saturating_sub(around + 3);
         let curve = if room < LEAST_CURVE { String::new() } else { curve(room.min(CURVE.1)) };
-        bar.set_prefix(format!("{curve}{}\n", visible(&self.last)));
+        let numbers = fitted(&self.numbers, columns.saturating_sub(1));
+        bar.set_prefix(format!("{curve}{}\n", visible(&numbers)));
+    }
+
+    /// Draws everything again if the terminal has another size. It has moved the lines, so the bar cannot find them.
+    fn follow_size(&mut self) {
+        let size = (terminal_columns(), terminal_rows());
+        let Some(bar) = self.bar.as_ref().filter(|_| size != self.size) else { return };
+        self.size = size;
+        bar.suspend(|| {
+            clear_screen();
+            self.said.iter().for_each(say);
+        });
+        self.draw_curve();
     }
 
     fn show_on_page(&self, done: usize, chart: &Chart) {
@@ -163,6 +194,16 @@ impl Display {
     pub fn close(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
+        }
+    }
+
+    /// Leaves the curve and the numbers on the terminal, as they are: after the echo of Ctrl-C, a last drawing would be a
+    /// line too low.
+    pub fn leave(&self) {
+        if let Some(bar) = &self.bar {
+            bar.disable_steady_tick();
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+            say("");
         }
     }
 }

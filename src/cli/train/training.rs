@@ -142,13 +142,14 @@ pub async fn follow(
             Err(error.context(format!("the run in {folder} cannot continue with its settings")))
         }
         Some(Err(error)) => {
-            display.close();
+            display.leave();
             let code = fail(&error);
             say(how_to_resume(training.folder()));
             Ok(code)
         }
         None => {
-            say(format_args!("\n{}", how_to_resume(training.folder())));
+            display.leave();
+            say(how_to_resume(training.folder()));
             Ok(ExitCode::from(INTERRUPTED))
         }
     }
@@ -157,7 +158,7 @@ pub async fn follow(
 /// The command that resumes the run from its last checkpoint. An unfinished generation is repeated.
 fn how_to_resume(run: &RunFolder) -> String {
     let (generations, folder) = (run.num_generations(), shell_path(run.folder()));
-    format!("stopped after generation {generations}; resume with: tetrion train --resume {folder}")
+    format!("stopped after generation {generations}; resume with:\ntetrion train --resume {folder}")
 }
 
 /// Prints the result of a run.
