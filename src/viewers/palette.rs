@@ -60,8 +60,25 @@ impl Palette {
         }
     }
 
-    /// A cell of two columns.
-    pub fn wide(self, cell: ScreenCell) -> (&'static str, Style) {
+    /// A line of a cell with this many lines and twice as many columns.
+    pub fn wide(self, cell: ScreenCell, lines: u16, line: u16) -> (String, Style) {
+        let (ends, style) = self.ends(cell);
+        let between = usize::from(2 * lines - 2);
+        let text = match ends.as_bytes() {
+            // An empty cell has one dot.
+            _ if cell == ScreenCell::Empty && line != lines / 2 => " ".repeat(between + 2),
+            _ if cell == ScreenCell::Empty => {
+                let before = usize::from(lines - 1);
+                format!("{:before$}{ends}{:before$}", "", "")
+            }
+            [left, right] if left == right => ends[..1].repeat(between + 2),
+            _ => format!("{}{:between$}{}", &ends[..1], "", &ends[1..]),
+        };
+        (text, style)
+    }
+
+    /// Both ends of a line of a cell.
+    fn ends(self, cell: ScreenCell) -> (&'static str, Style) {
         let plain = Style::new();
         if self == Palette::Ascii {
             return match cell {

@@ -32,7 +32,7 @@ fn counters(rules: &Rules, scene: &Scene) -> Vec<(&'static str, f64)> {
         counters.push(("score", scene.score));
     }
     if rules.action_model == ActionModel::Keypress {
-        counters.push(("keys", scene.steps as f64));
+        counters.push(("steps", scene.steps as f64));
     }
     counters
 }
@@ -82,9 +82,9 @@ impl Panel<'_> {
             lines.pair(if drawn > 0 { "then" } else { "next" }, &letters);
         }
         if !self.note.is_empty() {
-            let y = area.bottom().saturating_sub(1).max(lines.y);
-            lines.y = y;
-            lines.label(self.note);
+            let note = textwrap::wrap(self.note, usize::from(PANEL_WIDTH));
+            lines.y = area.bottom().saturating_sub(note.len() as u16).max(lines.y);
+            note.iter().for_each(|line| lines.label(line));
         }
     }
 }
@@ -131,11 +131,11 @@ impl Lines<'_> {
 
     /// Draws a shape in cells of two columns, followed by an empty line.
     fn piece(&mut self, shape: &Shape, piece: Piece) {
-        let (text, style) = self.palette.wide(ScreenCell::Current(piece));
+        let (text, style) = self.palette.wide(ScreenCell::Current(piece), 1, 0);
         let cells = shape.cells_at(0, 0);
         for row in (0..shape.height).rev() {
             for (_, column) in cells.iter().filter(|cell| cell.0 == row) {
-                self.put(2 + 2 * u16::from(*column), text, style);
+                self.put(2 + 2 * u16::from(*column), &text, style);
             }
             self.y += 1;
         }

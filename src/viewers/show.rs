@@ -15,6 +15,8 @@ use crate::text::fitted;
 
 /// Columns between players.
 const GAP: u16 = 2;
+/// Most lines per cell.
+const MAX_LINES: u16 = 4;
 /// Lines for the text and the keys. The keys may take more lines if some are left. Remaining keys go to the right of
 /// the players if all of them fit there.
 const FOOT: u16 = 2;
@@ -109,17 +111,21 @@ impl Show<'_> {
         let players = self.seats.len() as u16;
         let fits = |plan: &Plan| {
             let size = plan.size(players);
-            size.width <= area.width && size.height + FOOT <= area.height
+            let main = Rect { height: area.height.saturating_sub(FOOT), ..area };
+            // Large cells leave room for the reasons, whether or not there are some now: cells keep their size.
+            let has_room = match plan.cells {
+                CellSize::Wide(2..) => room_for_reasons(main, size).is_some(),
+                CellSize::Wide(_) | CellSize::Half => true,
+            };
+            size.width <= main.width && size.height <= main.height && has_room
         };
         let Some(plan) = self.plans().into_iter().find(fits) else { return self.render_refusal(buffer) };
-        for (n, seat) in (0..).zip(&self.seats) {
+        let names: Vec<&str> = self.seats.iter().map(|seat| seat.name).collect();
+        let names = told_apart(&names, Board::name_width(plan.board.width));
+        for ((n, seat), name) in (0..).zip(&self.seats).zip(&names) {
             let left = area.x + n * (plan.seat.width + GAP);
-            self.render_seat(
-                seat,
-                &plan,
-                Rect { x: left, width: plan.seat.width, height: plan.seat.height, ..area },
-                buffer,
-            );
+            let area = Rect { x: left, width: plan.seat.width, height: plan.seat.height, ..area };
+            self.render_seat(&Seat { name, ..seat.clone() }, &plan, area, buffer);
         }
         let size = plan.size(players);
         let width = usize::from(area.width);
@@ -177,9 +183,23 @@ impl Show<'_> {
 
 /// The possible layouts, best first.
 fn plans(rules: &Rules, palette: Palette) -> Vec<Plan> {
-    let sizes = [CellSize::Wide, CellSize::Half];
-    let sizes = sizes.into_iter().filter(|cells| *cells == CellSize::Wide || palette.has_halves());
+    let sizes =
+        (1..=MAX_LINES).rev().map(CellSize::Wide).chain(palette.has_halves().then_some(CellSize::Half));
     sizes.flat_map(|cells| [true, false].map(|beside| Plan::new(rules, cells, beside))).collect()
+}
+
+/// Names whose first characters differ, as many as there is room for: formulas may differ at their ends only.
+fn told_apart(names: &[&str], room: usize) -> Vec<String> {
+    let start = |name: &str| name.chars().take(room).collect::<String>();
+    let apart = |name: &&str| {
+        let others = names.iter().filter(|other| *other != name && start(other) == start(name));
+        let equal = |other: &&str| name.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
+        match others.map(equal).min() {
+            Some(equal) => "..".chars().chain(name.chars().skip(equal.saturating_sub(2))).collect(),
+            None => (*name).to_owned(),
+        }
+    };
+    names.iter().map(apart).collect()
 }
 
 /// The area to the right of the players.

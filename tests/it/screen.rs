@@ -66,7 +66,7 @@ fn a_playfield_without_colours_is_drawn_in_characters() {
 |[][]++{}|
 +--------+
 ";
-    assert_eq!(text(&board(CellSize::Wide, Palette::Ascii)), expected);
+    assert_eq!(text(&board(CellSize::Wide(1), Palette::Ascii)), expected);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn seven_pieces_have_seven_colours_and_ascii_has_none() {
         colours.sort();
         assert!(colours.windows(2).all(|pair| pair[0] != pair[1]), "{palette:?}: {colours:?}");
     }
-    let buffer = board(CellSize::Wide, Palette::Ascii);
+    let buffer = board(CellSize::Wide(1), Palette::Ascii);
     let is_plain = |cell: &ratatui::buffer::Cell| (cell.fg, cell.bg) == (Color::Reset, Color::Reset);
     assert!(buffer.content().iter().all(is_plain));
     assert!(text(&buffer).is_ascii());
@@ -148,6 +148,47 @@ step 5, 4 steps/s
 space pause  q quit
 ";
     assert_eq!(drawn, expected);
+}
+
+#[test]
+fn a_large_cell_is_four_columns_of_two_lines() {
+    let expected = "\
++ somebody ------+
+|############    |
+|############  . |
+|    ####    {  }|
+|  . ####  . {  }|
+|::::::::::::{  }|
+|::::::::::::{  }|
+|[  ][  ]::::{  }|
+|[  ][  ]::::{  }|
+|[  ][  ]++++{  }|
+|[  ][  ]++++{  }|
++----------------+
+";
+    assert_eq!(text(&board(CellSize::Wide(2), Palette::Ascii)), expected);
+}
+
+#[test]
+fn players_whose_names_differ_late_have_different_names() {
+    let course = course(Rules::simplified(10, 20), "OISZT", &[0]);
+    let names = ["-4*holes - max_height^1.5", "-4*holes - max_height^2.5", "dt-10"];
+    let mut buffer = Buffer::empty(Rect::new(0, 0, 120, 24));
+    let seats =
+        names.map(|name| Seat { name, scene: course.scene(), hint: None, note: "differs at 123,456" });
+    Show {
+        seats: seats.to_vec(),
+        rules: course.rules(),
+        reasons: None,
+        words: Vec::new(),
+        keys: &[],
+        palette: Palette::Ascii,
+    }
+    .render(&mut buffer);
+    let drawn = text(&buffer);
+    for name in ["+ ..t^1.5 -", "+ ..t^2.5 -", "+ dt-10 -", "differs at", "123,456"] {
+        assert!(drawn.contains(name), "{name}: {drawn}");
+    }
 }
 
 /// A red bar on the frame, a row high for each line, and numbers: those that may rise now, and the others.
