@@ -35,7 +35,8 @@ impl Interrupt {
         Interrupt::watch_for(false)
     }
 
-    /// Starts watching for Ctrl-C, SIGTERM and SIGHUP. The second one ends the process at once.
+    /// Starts watching for Ctrl-C, SIGTERM and SIGHUP. The second one ends the process at once, except for SIGHUP: a
+    /// window that closes sends it from the system and from the shell.
     ///
     /// # Errors
     /// If the system does not report signals.
@@ -60,7 +61,12 @@ impl Interrupt {
                 };
                 if let Ok(code) = code {
                     raised.store(code, Ordering::Relaxed);
-                    let again = signal(every_end).await;
+                    let again = loop {
+                        match signal(every_end).await {
+                            Ok(HUNG_UP) => {}
+                            again => break again,
+                        }
+                    };
                     std::process::exit(again.unwrap_or(code).into());
                 }
             });

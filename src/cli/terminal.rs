@@ -4,20 +4,21 @@
 //! servers and files may be on the screen. Only this file removes the characters that a terminal would obey.
 
 use std::io::{self, IsTerminal, stdin, stdout};
-use std::ops::ControlFlow;
+use std::mem::ManuallyDrop;
 use std::process::ExitCode;
+use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, poll, read};
+use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, read};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::style::force_color_output;
 use ratatui::crossterm::terminal::EnterAlternateScreen;
 use ratatui::layout::Rect;
 use ratatui::{DefaultTerminal, TerminalOptions, Viewport};
 
-use super::interrupt::{INTERRUPTED, Interrupt};
+use super::interrupt::{HUNG_UP, INTERRUPTED, Interrupt};
 use crate::input::UsageError;
 use crate::text::escapes::is_obeyed;
 use crate::viewers::Program;
@@ -33,7 +34,7 @@ const MAX_SIZE: (u16, u16) = (1_000, 500);
 pub enum Exit {
     /// By a key of the program.
     Quit,
-    /// By Ctrl-C, SIGTERM or SIGHUP, with the exit code.
+    /// By Ctrl-C, SIGTERM or SIGHUP, or because the terminal has closed; with the exit code.
     Interrupted(u8),
 }
 
@@ -69,15 +70,41 @@ pub fn check() -> Result<(), UsageError> {
 /// before the panic is reported.
 ///
 /// # Errors
-/// If the terminal cannot be read or written.
+/// If the terminal cannot be read or written, unless it has closed.
 pub fn run(program: &mut impl Program) -> anyhow::Result<Exit> {
     let interrupt = Interrupt::watch_every_end()?;
+    let end = || interrupt.exit_code().or_else(|| is_closed().then_some(HUNG_UP)).map(Exit::Interrupted);
+    let ended = run_until(program, end);
+    // Errors after the end of the terminal follow from it.
+    end().map_or(ended, Ok)
+}
+
+/// Runs a program until it ends, or until `end` says how.
+fn run_until(program: &mut impl Program, end: impl Fn() -> Option<Exit>) -> anyhow::Result<Exit> {
     let mut screen = Screen::open()?;
+    let events = events()?;
     let mut last = Instant::now();
     loop {
+        if let Some(exit) = end() {
+            return Ok(exit);
+        }
         screen.draw(program).context("cannot write to the terminal")?;
-        if let ControlFlow::Break(left) = read_keys(program, &interrupt)? {
-            return Ok(left);
+        let mut wait = FRAME;
+        while let Ok(event) = events.recv_timeout(wait) {
+            wait = Duration::ZERO;
+            let Event::Key(key) = event.context("cannot read from the terminal")? else { continue };
+            match Wish::from_key(&key) {
+                Wish::Press(code) if program.press(code).is_break() => return Ok(Exit::Quit),
+                Wish::Interrupt => return Ok(Exit::Interrupted(INTERRUPTED)),
+                Wish::Suspend => {
+                    drop(screen);
+                    suspend();
+                    screen = Screen::open()?;
+                    // No time has passed for the program.
+                    last = Instant::now();
+                }
+                Wish::Press(_) | Wish::Nothing => {}
+            }
         }
         let now = Instant::now();
         program.pass(now - last);
@@ -85,36 +112,79 @@ pub fn run(program: &mut impl Program) -> anyhow::Result<Exit> {
     }
 }
 
-/// Waits for a key or the end of a frame, and passes all waiting keys to the program.
-fn read_keys(program: &mut impl Program, interrupt: &Interrupt) -> anyhow::Result<ControlFlow<Exit>> {
-    let mut wait = FRAME;
-    while poll(wait).context("cannot read from the terminal")? {
-        wait = Duration::ZERO;
-        let Event::Key(key) = read().context("cannot read from the terminal")? else { continue };
-        if key.kind == KeyEventKind::Release {
-            continue;
+/// Reads the events of the terminal on a separate thread: once the terminal has closed, crossterm neither returns nor
+/// fails, but reads forever.
+fn events() -> anyhow::Result<Receiver<io::Result<Event>>> {
+    let (sender, events) = mpsc::channel();
+    let forward = move || {
+        loop {
+            let event = read();
+            let is_last = event.is_err();
+            if sender.send(event).is_err() || is_last {
+                return;
+            }
         }
-        if is_interrupt(&key) {
-            return Ok(ControlFlow::Break(Exit::Interrupted(INTERRUPTED)));
-        }
-        if program.press(key.code).is_break() {
-            return Ok(ControlFlow::Break(Exit::Quit));
-        }
-    }
-    Ok(match interrupt.exit_code() {
-        Some(code) => ControlFlow::Break(Exit::Interrupted(code)),
-        None => ControlFlow::Continue(()),
-    })
+    };
+    let thread = std::thread::Builder::new().name("terminal".to_owned()).spawn(forward);
+    thread.context("cannot read from the terminal")?;
+    Ok(events)
 }
 
-/// In raw mode, Ctrl-C arrives as a key.
-fn is_interrupt(key: &KeyEvent) -> bool {
-    key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL)
+/// Whether the terminal has closed. Its signal may not come, for example under `nohup`.
+#[cfg(unix)]
+fn is_closed() -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let stdin = stdin();
+    let mut terminal = [PollFd::new(&stdin, PollFlags::empty())];
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut terminal, Some(&at_once)).is_ok() && terminal[0].revents().contains(PollFlags::HUP)
+}
+
+#[cfg(not(unix))]
+fn is_closed() -> bool {
+    false
+}
+
+/// Stops the processes of this job until the shell continues them, like Ctrl-Z outside of raw mode.
+fn suspend() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Signal, kill_current_process_group};
+        // Without a shell to continue them, the system ignores this.
+        let _ = kill_current_process_group(Signal::TSTP);
+    }
+}
+
+/// What a key asks for.
+enum Wish {
+    /// Ctrl-C: the end.
+    Interrupt,
+    /// Ctrl-Z: the shell, for a while.
+    Suspend,
+    /// A key of the program.
+    Press(KeyCode),
+    /// The end of a key press, or a combination without a meaning.
+    Nothing,
+}
+
+impl Wish {
+    /// In raw mode, Ctrl-C and Ctrl-Z arrive as keys. Shift is part of a letter.
+    fn from_key(key: &KeyEvent) -> Wish {
+        let modifiers = key.modifiers.difference(KeyModifiers::SHIFT);
+        match (key.code, modifiers) {
+            _ if key.kind == KeyEventKind::Release => Wish::Nothing,
+            (KeyCode::Char('c'), KeyModifiers::CONTROL) => Wish::Interrupt,
+            (KeyCode::Char('z'), KeyModifiers::CONTROL) => Wish::Suspend,
+            (code, KeyModifiers::NONE) => Wish::Press(code),
+            _ => Wish::Nothing,
+        }
+    }
 }
 
 /// An alternate screen, closed when this value is dropped.
 struct Screen {
-    terminal: DefaultTerminal,
+    /// Never dropped: it would panic on a closed terminal, where its message cannot be written either.
+    terminal: ManuallyDrop<DefaultTerminal>,
     /// Area to draw on.
     area: Rect,
 }
@@ -126,7 +196,7 @@ impl Screen {
         let area = Rect::ZERO;
         let open = || -> io::Result<Screen> {
             let options = TerminalOptions { viewport: Viewport::Fixed(area) };
-            let terminal = ratatui::try_init_with_options(options)?;
+            let terminal = ManuallyDrop::new(ratatui::try_init_with_options(options)?);
             execute!(stdout(), EnterAlternateScreen)?;
             Ok(Screen { terminal, area })
         };
@@ -166,6 +236,7 @@ fn remove_obeyed_characters(buffer: &mut Buffer) {
 impl Drop for Screen {
     fn drop(&mut self) {
         // If the terminal is gone, nothing can be done.
+        let _ = self.terminal.show_cursor();
         let _ = ratatui::try_restore();
     }
 }

@@ -1,7 +1,15 @@
-//! The whole program on a terminal, which `script` of util-linux makes: it draws, obeys keys and restores the terminal.
+//! The whole program on a terminal that closes: it draws, obeys keys and restores the terminal.
 
+use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Child;
+
+use rustix::fs::OFlags;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::evaluate::tetrion;
 use crate::run_folder::bcts_like;
@@ -12,49 +20,81 @@ const OPENED: &str = "\x1b[?1049h";
 const CLOSED: &str = "\x1b[?1049l";
 const CURSOR_SHOWN: &str = "\x1b[?25h";
 
-/// A program on a terminal.
+/// A program on a terminal, which closes when this value is dropped.
 pub struct Terminal {
-    script: Child,
-    output: ChildStdout,
-    input: ChildStdin,
-    bytes: Vec<u8>,
-    size: (u16, u16),
+    program: Program,
+    /// The side of the window.
+    window: File,
+    written: Vec<u8>,
+    screen: vt100::Parser,
+}
+
+/// A process that ends with this value.
+struct Program(Child);
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 impl Terminal {
-    /// Starts a program on a terminal of this many columns and lines.
+    /// Starts the program on a terminal of this many columns and lines.
     pub fn open(size: (u16, u16), args: &str, environment: &[(&str, &str)]) -> Terminal {
-        let (columns, lines) = size;
-        let program = env!("CARGO_BIN_EXE_tetrion");
-        let line = format!("stty rows {lines} cols {columns}; echo process $$; exec '{program}' {args}");
-        let mut script = Command::new("script")
-            .args(["--quiet", "--flush", "--return", "--command", &line, "/dev/null"])
+        Terminal::start(size, &format!("exec '{}' {args}", env!("CARGO_BIN_EXE_tetrion")), environment)
+    }
+
+    /// Starts a line of a shell on a terminal.
+    fn start(size: (u16, u16), line: &str, environment: &[(&str, &str)]) -> Terminal {
+        let window = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+        grantpt(&window).unwrap();
+        unlockpt(&window).unwrap();
+        set_size(window.as_fd(), size);
+        let name = ptsname(&window, Vec::new()).unwrap().into_string().unwrap();
+        let no_control = OFlags::NOCTTY.bits() as i32;
+        let terminal = OpenOptions::new().read(true).write(true).custom_flags(no_control).open(name).unwrap();
+        let program = Command::new("setsid")
+            .args(["--ctty", "bash", "-c", line])
             .env("TERM", "xterm-256color")
             .env_remove("NO_COLOR")
             .envs(environment.iter().copied())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
+            .stdin(terminal.try_clone().unwrap())
+            .stdout(terminal.try_clone().unwrap())
+            .stderr(terminal)
             .spawn()
             .unwrap();
-        // It stays open until the end: `script` ends the program when its input does.
-        let input = script.stdin.take().unwrap();
-        let output = script.stdout.take().unwrap();
-        Terminal { script, output, input, bytes: Vec::new(), size }
+        // Some tests have the largest terminal that there can be.
+        let screen = vt100::Parser::new(size.1.min(500), size.0.min(1_000), 0);
+        Terminal { program: Program(program), window: window.into(), written: Vec::new(), screen }
+    }
+
+    /// Changes the number of columns and lines.
+    fn resize(&mut self, (columns, lines): (u16, u16)) {
+        set_size(self.window.as_fd(), (columns, lines));
+        self.screen.screen_mut().set_size(lines, columns);
     }
 
     /// What the program has written so far.
     pub fn written(&self) -> String {
-        String::from_utf8_lossy(&self.bytes).into_owned()
+        String::from_utf8_lossy(&self.written).into_owned()
+    }
+
+    /// Reads some of what the program writes; false once it has ended.
+    fn read(&mut self) -> bool {
+        let mut some = [0; 4096];
+        // After the program has ended, reading fails.
+        let len = self.window.read(&mut some).unwrap_or(0);
+        self.written.extend(&some[..len]);
+        self.screen.process(&some[..len]);
+        len > 0
     }
 
     /// Reads until a condition holds for what was written.
     #[track_caller]
     fn read_until(&mut self, what: &str, holds: impl Fn(&Terminal) -> bool) {
-        let mut some = [0; 4096];
         while !holds(self) {
-            let len = self.output.read(&mut some).unwrap();
-            assert!(len > 0, "it ended without {what:?}: {}", self.written());
-            self.bytes.extend(&some[..len]);
+            assert!(self.read(), "it ended without {what:?}: {}", self.written());
         }
     }
 
@@ -70,67 +110,46 @@ impl Terminal {
         self.read_until(text, |terminal| terminal.screen().contains(text));
     }
 
-    /// The screen as it is now: what was written, with the moves of the cursor obeyed and all else ignored.
+    /// The screen as it is now.
     pub fn screen(&self) -> String {
-        let (columns, lines) = (usize::from(self.size.0), usize::from(self.size.1));
-        let mut cells = vec![vec![' '; columns]; lines];
-        let (mut x, mut y) = (0, 0);
-        let written = self.written();
-        let mut letters = written.chars();
-        while let Some(letter) = letters.next() {
-            match letter {
-                '\x1b' => {
-                    let mut sequence = String::new();
-                    while !sequence.ends_with(|c: char| c.is_ascii_alphabetic()) {
-                        let Some(next) = letters.next() else { break };
-                        sequence.push(next);
-                    }
-                    let numbers = sequence.trim_matches(|c: char| !c.is_ascii_digit());
-                    if sequence.ends_with('H') {
-                        let (row, column) = numbers.split_once(';').unwrap_or(("1", "1"));
-                        (x, y) = (column.parse::<usize>().unwrap() - 1, row.parse::<usize>().unwrap() - 1);
-                    } else if sequence.ends_with('J') || sequence == "[?1049h" {
-                        cells = vec![vec![' '; columns]; lines];
-                    }
-                }
-                '\r' => x = 0,
-                '\n' => y += 1,
-                letter => {
-                    if let Some(cell) = cells.get_mut(y).and_then(|line| line.get_mut(x)) {
-                        *cell = letter;
-                    }
-                    x += 1;
-                }
-            }
-        }
-        cells.iter().map(|line| line.iter().collect::<String>().trim_end().to_owned() + "\n").collect()
+        self.screen.screen().contents()
     }
 
     /// Types keys.
     pub fn press(&mut self, keys: &str) {
-        self.input.write_all(keys.as_bytes()).unwrap();
-        self.input.flush().unwrap();
+        self.window.write_all(keys.as_bytes()).unwrap();
     }
 
     /// Sends a signal such as TERM to the program.
     pub fn signal(&self, name: &str) {
-        let written = self.written();
-        let process = written.split_once("process ").unwrap().1.split_whitespace().next().unwrap();
-        assert!(Command::new("kill").args([&format!("-{name}"), process]).status().unwrap().success());
+        let process = self.program.0.id().to_string();
+        assert!(Command::new("kill").args([&format!("-{name}"), &process]).status().unwrap().success());
     }
 
     /// Waits for the end. Returns what the program wrote, and its exit code.
     pub fn end(mut self) -> (String, Option<i32>) {
-        self.output.read_to_end(&mut self.bytes).unwrap();
-        (self.written(), self.script.wait().unwrap().code())
+        while self.read() {}
+        (self.written(), self.program.0.wait().unwrap().code())
+    }
+
+    /// Closes the window, and waits for the program's exit code.
+    fn close(self) -> Option<i32> {
+        let Terminal { mut program, window, .. } = self;
+        drop(window);
+        program.0.wait().unwrap().code()
     }
 }
 
-impl Drop for Terminal {
-    fn drop(&mut self) {
-        let _ = self.script.kill();
-        let _ = self.script.wait();
-    }
+fn set_size(window: BorrowedFd<'_>, (columns, lines): (u16, u16)) {
+    tcsetwinsize(window, Winsize { ws_col: columns, ws_row: lines, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+}
+
+/// A file or folder for a test, which does not exist.
+fn fresh(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_file(&path);
+    let _ = std::fs::remove_dir_all(&path);
+    path
 }
 
 /// Types `keys` at a program on a terminal of 80 x 24 as soon as it shows `awaited`. Returns what it wrote, and its exit code.
@@ -187,22 +206,174 @@ fn sigterm_restores_the_terminal() {
     }
 }
 
+/// Under `nohup` no signal says that the window has closed.
 #[test]
 fn a_window_that_is_closed_leaves_a_recording() {
-    for (args, name) in
-        [("play --rules lab --rows-per-second 0", "closed-play"), ("watch dt-10 --paused", "closed-watch")]
-    {
-        let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.json"));
-        let _ = std::fs::remove_file(&path);
-        let mut terminal = Terminal::open((80, 24), &format!("{args} --record '{}'", path.display()), &[]);
-        terminal.wait_for("q quit");
-        terminal.signal("HUP");
-        let (written, code) = terminal.end();
-        assert_eq!(code, Some(129), "{args}: {written:?}");
-        let replayed = tetrion(&["replay", path.to_str().unwrap()]).output().unwrap();
-        assert!(replayed.status.success(), "{args}: {replayed:?}");
-        std::fs::remove_file(path).unwrap();
+    for ignored in ["", "env --ignore-signal=HUP"] {
+        for (args, shown) in [("play --rules lab --rows-per-second 0", "you"), ("watch dt-10", "dt-10")] {
+            let path = fresh("closed.json");
+            let program = env!("CARGO_BIN_EXE_tetrion");
+            let line = format!("exec {ignored} '{program}' {args} --record '{}'", path.display());
+            let mut terminal = Terminal::start((80, 24), &line, &[]);
+            terminal.wait_to_see("q quit");
+            assert!(terminal.screen().contains(shown));
+            assert_eq!(terminal.close(), Some(129), "{ignored} {args}");
+            let replayed = tetrion(&["replay", path.to_str().unwrap()]).output().unwrap();
+            assert!(replayed.status.success(), "{args}: {replayed:?}");
+            std::fs::remove_file(path).unwrap();
+        }
     }
+}
+
+/// The shell of a closed window repeats the signal of the system.
+#[test]
+fn a_second_hangup_loses_no_recording() {
+    let path = fresh("hung-up-twice.json");
+    let mut terminal = Terminal::open((80, 24), &format!("play --record '{}'", path.display()), &[]);
+    terminal.wait_to_see("q quit");
+    terminal.signal("HUP");
+    terminal.signal("HUP");
+    let (written, code) = terminal.end();
+    assert_eq!(code, Some(129), "{written:?}");
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_takes_it_back() {
+    for (args, seen) in [("play --rules lab --rows-per-second 0", "you"), ("watch dt-10 --paused", "dt-10")] {
+        let program = env!("CARGO_BIN_EXE_tetrion");
+        let line = format!("set -m; '{program}' {args}; echo state $?; stty -a; read; fg; exit $?");
+        let mut terminal = Terminal::start((80, 24), &line, &[]);
+        terminal.wait_to_see("q quit");
+        terminal.press("\x1a");
+        // Stopped by SIGTSTP, on the shell's screen, in the shell's mode.
+        terminal.wait_to_see("state 148");
+        terminal.wait_to_see(" icanon ");
+        let written = terminal.written();
+        assert!(written.contains(CLOSED) && written.contains(CURSOR_SHOWN), "{args}: {written:?}");
+        assert!(!terminal.screen().contains("q quit"), "{args}: {}", terminal.screen());
+        terminal.press("\n");
+        terminal.wait_to_see("q quit");
+        assert!(terminal.screen().contains(seen), "{args}: {}", terminal.screen());
+        terminal.press("q");
+        let (written, code) = terminal.end();
+        afterwards(&written);
+        assert_eq!(code, Some(0), "{args}: {written:?}");
+    }
+}
+
+/// These would turn the piece, start a new game, take back a piece, leave, and drop the piece.
+#[test]
+fn combinations_do_nothing() {
+    let mut terminal = Terminal::open((80, 24), "play --seed 7", &[]);
+    terminal.wait_to_see("q quit");
+    terminal.press(" ");
+    terminal.wait_to_see("pieces       1");
+    let before = terminal.screen();
+    terminal.press("\x1b[1;5A\x0e\x15\x11\x1bq\x1bn\x1b ");
+    // A letter with Shift does nothing either, but a hint does, and it is drawn after them all.
+    terminal.press("Qh");
+    terminal.wait_to_see("dt-10: ");
+    terminal.press("h");
+    terminal.read_until("the screen as before", |terminal| terminal.screen() == before);
+    terminal.press("q");
+    assert_eq!(terminal.end().1, Some(0));
+}
+
+/// What is left of a training that was stopped: its curve, its numbers, and how it goes on.
+#[test]
+fn ctrl_c_leaves_the_curve_and_how_to_resume() {
+    let folder = fresh("interrupted");
+    let args = "train --height 6 --generations 500 --population 20 --games 5";
+    let mut terminal = Terminal::open((80, 40), &format!("{args} --out '{}'", folder.display()), &[]);
+    terminal.wait_for("generation 3 of 500");
+    terminal.press("\x03");
+    while terminal.read() {}
+    let screen = terminal.screen();
+    let resume = format!("tetrion train --resume {}", folder.display());
+    let seen = screen.replace('\n', "");
+    assert!(seen.contains(&resume) && screen.contains("; resume with:\n"), "{screen}");
+    assert!(screen.contains('┤') && screen.contains("\nresult so far "), "{screen}");
+    assert!(screen.contains("the run is in"), "{screen}");
+    assert_eq!(terminal.end().1, Some(130));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// A terminal breaks the lines of the curve when it becomes narrower.
+#[test]
+fn a_training_is_drawn_again_on_a_terminal_of_another_size() {
+    let folder = fresh("resized");
+    let args = "train --height 6 --generations 5000 --population 20 --games 5";
+    let mut terminal = Terminal::open((100, 40), &format!("{args} --out '{}'", folder.display()), &[]);
+    terminal.wait_for("generation 2 of 5000");
+    for size in [(60, 40), (90, 30), (50, 24)] {
+        terminal.resize(size);
+        terminal.read_until("one curve", |terminal| {
+            let screen = terminal.screen();
+            let once = |text| screen.matches(text).count() == 1;
+            let axis = screen.lines().find(|line| line.contains('└')).unwrap_or_default();
+            let width = usize::from(size.0 - 1).min(76);
+            once(" of 5000") && once("└") && once("best candidate") && axis.chars().count() == width
+        });
+    }
+    terminal.press("\x03");
+    assert_eq!(terminal.end().1, Some(130));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// No number is cut, and no table is wider than the terminal.
+#[test]
+fn lines_are_broken_between_words() {
+    let folder = fresh("broken");
+    let train = format!("train --height 6 --generations 2 --population 8 --out '{}'", folder.display());
+    let formula = "-4*holes - 2*max_height + lines_cleared - bumpiness/7";
+    let evaluate = format!("evaluate dt-10 --formula='{formula}' --height 6 --games 20");
+    for (args, words) in [
+        (train.as_str(), &["over 1,000 fresh games", "95 % interval"][..]),
+        (evaluate.as_str(), &[formula, "mean pieces", "pieces/s"]),
+        (&format!("{evaluate} --rules nes"), &[formula, "points per piece", "lines per piece"]),
+        ("perft IOTS", &["88434", "97376"]),
+    ] {
+        let mut terminal = Terminal::open((80, 60), args, &[]);
+        while terminal.read() {}
+        let screen = terminal.screen.screen();
+        let wrapped = (0..60).filter(|line| screen.row_wrapped(*line)).count();
+        let contents = screen.contents();
+        // Commands are for copying: only the terminal breaks them.
+        let commands =
+            contents.lines().filter(|line| line.starts_with("tetrion ") && line.len() > 80).count();
+        assert!(wrapped == 0 || commands > 0, "{contents}");
+        let text = contents.split_whitespace().collect::<Vec<_>>().join(" ");
+        words.iter().for_each(|words| assert!(text.contains(words), "{words:?} in {contents}"));
+        assert_eq!(terminal.end().1, Some(0), "{args}: {contents}");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn the_catalog_on_a_terminal_is_no_markdown() {
+    let mut terminal = Terminal::open((80, 24), "catalog", &[]);
+    while terminal.read() {}
+    let written = terminal.written();
+    assert!(!written.contains(['`', '|']) && !written.contains("](") && !written.contains("##"), "{written}");
+    for text in ["\x1b[1mPresets\x1b[0m", "\r\nsimplified  10 x 20; simplified Tetris", "landing_height"] {
+        assert!(written.contains(text), "{text:?} in {written}");
+    }
+    let width = |line: &str| line.replace("\x1b[1m", "").replace("\x1b[0m", "").chars().count();
+    assert!(written.lines().all(|line| width(line) <= 80), "{written}");
+    assert_eq!(terminal.end().1, Some(0));
+}
+
+#[test]
+fn a_large_terminal_shows_large_cells_and_the_reasons() {
+    let mut terminal = Terminal::open((200, 60), "watch dt-10 --paused", &[]);
+    terminal.wait_to_see("q quit");
+    let screen = terminal.screen();
+    let lines: Vec<&str> = screen.lines().collect();
+    assert!(lines[0].contains(&"─".repeat(30)) && lines[41].starts_with('└'), "{screen}");
+    assert!(screen.contains("landing_height") && screen.contains("every placement"), "{screen}");
+    terminal.press("q");
+    assert_eq!(terminal.end().1, Some(0));
 }
 
 /// Some terminals say that they are as large as can be said.
