@@ -265,19 +265,17 @@ fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_takes_it_back() {
 /// These would turn the piece, start a new game, take back a piece, leave, and drop the piece.
 #[test]
 fn combinations_do_nothing() {
-    let mut terminal = Terminal::open((80, 24), "play --seed 7", &[]);
-    terminal.wait_to_see("q quit");
-    terminal.press(" ");
-    terminal.wait_to_see("pieces       1");
-    let before = terminal.screen();
-    terminal.press("\x1b[1;5A\x0e\x15\x11\x1bq\x1bn\x1b ");
-    // A letter with Shift does nothing either, but a hint does, and it is drawn after them all.
-    terminal.press("Qh");
-    terminal.wait_to_see("dt-10: ");
-    terminal.press("h");
-    terminal.read_until("the screen as before", |terminal| terminal.screen() == before);
-    terminal.press("q");
-    assert_eq!(terminal.end().1, Some(0));
+    let recorded = |keys: &str| {
+        let path = fresh("combinations.json");
+        let args = format!("play --seed 7 --record '{}'", path.display());
+        let (written, code) = typed(&args, &[], "q quit", &format!("{keys}q"));
+        assert_eq!(code, Some(0), "{written:?}");
+        let recording = std::fs::read_to_string(&path).unwrap();
+        std::fs::remove_file(path).unwrap();
+        recording
+    };
+    assert_eq!(recorded(" \x1b[1;5A\x1a\x0e\x15\x11\x1bq\x1bn\x1b \x1b[1;3D "), recorded("  "));
+    assert_ne!(recorded("   "), recorded("  "));
 }
 
 /// What is left of a training that was stopped: its curve, its numbers, and how it goes on.
@@ -326,13 +324,13 @@ fn a_training_is_drawn_again_on_a_terminal_of_another_size() {
 fn lines_are_broken_between_words() {
     let folder = fresh("broken");
     let train = format!("train --height 6 --generations 2 --population 8 --out '{}'", folder.display());
-    let formula = "-4*holes - 2*max_height + lines_cleared - bumpiness/7";
-    let evaluate = format!("evaluate dt-10 --formula='{formula}' --height 6 --games 20");
+    let formula = "-4*holes - 2*max_height + lines_cleared - landing_height/7";
+    let evaluate = format!("evaluate dt-10 --formula='{formula}' --games 20 --max-pieces 100");
     for (args, words) in [
         (train.as_str(), &["over 1,000 fresh games", "95 % interval"][..]),
         (evaluate.as_str(), &[formula, "mean pieces", "pieces/s"]),
         (&format!("{evaluate} --rules nes"), &[formula, "points per piece", "lines per piece"]),
-        ("perft IOTS", &["88434", "97376"]),
+        ("perft IOTS", &["88434", "pieces/s"]),
     ] {
         let mut terminal = Terminal::open((80, 60), args, &[]);
         while terminal.read() {}

@@ -195,8 +195,7 @@ fn append_table(
     if !others.is_empty() {
         text.push('\n');
         let rest = |row: &Row| row.cells[fitting..].to_vec();
-        let rows: Vec<Row> =
-            rows.iter().map(|row| Row { cells: rest(row), ..Row::new(&row.name) }).collect();
+        let rows: Vec<Row> = rows.iter().map(|row| Row { cells: rest(row), ..Row::new(&row.name) }).collect();
         append_table(text, head, others, &rows, terminal);
     }
 }
