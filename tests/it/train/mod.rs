@@ -189,7 +189,7 @@ fn killed_ten_times_and_interrupted_and_resumed_it_ends_with_the_same_bytes() {
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(130), "{stderr}");
     assert!(
-        stderr.contains(&format!("resume with: tetrion train --resume {}", folder.display())),
+        stderr.contains(&format!("resume with:\ntetrion train --resume {}", folder.display())),
         "{stderr}"
     );
 

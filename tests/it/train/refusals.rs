@@ -186,7 +186,7 @@ fn a_disk_that_fills_up_is_reported_once_with_how_far_the_run_is() {
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     let advice =
-        format!("stopped after generation 2; resume with: tetrion train --resume {}\n", folder.display());
+        format!("stopped after generation 2; resume with:\ntetrion train --resume {}\n", folder.display());
     let error = format!("error: cannot write {}: ", folder.join(CHECKPOINT).display());
     let reasons = stderr.matches("os error").count();
     assert!(stderr.contains(&error) && reasons <= 1 && stderr.ends_with(&advice), "{stderr}");
