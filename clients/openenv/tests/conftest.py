@@ -5,6 +5,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 import uvicorn
@@ -12,14 +13,16 @@ import uvicorn
 os.environ.pop("TETRION_SERVER", None)
 
 from tetrion_openenv.app import make_app
+from tetrion_openenv.entrance import MAX_BYTES
 
 PLACES = 128
 
 
-@pytest.fixture(scope="session")
-def url() -> Iterator[str]:
+@contextmanager
+def serving(app) -> Iterator[str]:
+    """Serves an app as `tetrion-openenv` does, and gives its address."""
     listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(make_app(PLACES), log_level="warning"))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", ws_max_size=MAX_BYTES))
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()
     deadline = time.monotonic() + 30
@@ -29,3 +32,9 @@ def url() -> Iterator[str]:
     yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     server.should_exit = True
     thread.join()
+
+
+@pytest.fixture(scope="session")
+def url() -> Iterator[str]:
+    with serving(make_app(PLACES, idle_timeout=600)) as url:
+        yield url

@@ -88,8 +88,8 @@ def test_a_wrong_reset_names_the_field_and_the_episode_goes_on(url):
         env.reset(seed=1)
         for wrong, message in [
             ({"level": "all"}, "level: is 'all', expected one of board, actions"),
-            ({"split": "train", "index": 10_500}, "index: is 10500, expected at most 10499"),
-            ({"split": "x", "index": 0}, 'split: no split is called "x", expected one of train, test'),
+            ({"split": "train", "index": 10_500}, "index: is 10500, expected 0 to 10499"),
+            ({"split": "x", "index": 0}, "split: is 'x', expected one of train, test"),
             ({"index": 3}, "index: is 3 without a split"),
             ({"split": "train", "index": 3, "seed": 1}, "seed: is 1 with the index 3, expected one of the two"),
             ({"pieces": 0}, "pieces: is 0, expected 1 to 1000"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import reprlib
 import secrets
 from collections.abc import Callable
 from functools import cache
@@ -20,6 +22,7 @@ from tetrion_openenv.models import Level, Reward, TetrionAction, TetrionObservat
 # Bounds on what one client can ask of a server that it shares.
 MAX_PIECES = 1000
 MAX_GAMES = 64
+MAX_NAME = 256
 # Answers to requests for many tasks.
 MAX_LISTED = 1000
 
@@ -46,6 +49,7 @@ class TetrionEnvironment(MCPEnvironment):
         """Makes an environment without an episode."""
         super().__init__(self._tools())
         self._episode: Episode | None = None
+        self._is_closed = False
         self._state = TetrionState()
         self._refusals, self._max_refusals = 0, 0
         self._level: Level = "actions"
@@ -64,6 +68,7 @@ class TetrionEnvironment(MCPEnvironment):
         lines: int = 2,
         pieces: int = 20,
         max_refusals: int = 3,
+        **unknown: Any,
     ) -> TetrionObservation:
         """Starts an episode.
 
@@ -79,40 +84,70 @@ class TetrionEnvironment(MCPEnvironment):
             lines: Lines to clear in a game.
             pieces: Most pieces of a game.
             max_refusals: The episode is truncated after this many refused actions.
+            **unknown: None: OpenEnv would leave out arguments that this method does not have, without a word.
 
         Raises:
             ValueError: An argument is wrong. The episode before goes on.
         """
+        if self._is_closed:
+            raise ValueError("the environment was closed after a long silence, connect again")
+        for name in unknown:
+            *known, _ = inspect.signature(self.reset).parameters
+            raise ValueError(f"{name}: is no argument of reset, expected one of {', '.join(known)}")
         _check("level", level, get_args(Level))
         _check("reward", reward, get_args(Reward))
         _check("max_refusals", max_refusals, range(1, MAX_PIECES + 1))
+        if seed is not None:
+            _check("seed", seed, range(2**64))
+        if episode_id is not None and not (isinstance(episode_id, str) and len(episode_id) <= MAX_NAME):
+            raise ValueError(f"episode_id: is {_shown(episode_id)}, expected a text of at most {MAX_NAME} characters")
         state = TetrionState(episode_id=episode_id or str(uuid4()))
-        client = shared_client()
-        if split is None:
-            if index is not None:
-                raise ValueError(f"index: is {index} without a split, expected a split of {', '.join(tasks.SPLITS)}")
-            _check("lines", lines, range(1, MAX_PIECES + 1))
-            _check("pieces", pieces, range(1, MAX_PIECES + 1))
-            seed = secrets.randbits(32) if seed is None else seed
-            episode: Episode = GameEpisode(client, seed=seed, rules=rules or {"preview": 1}, lines=lines, pieces=pieces)
-            state.seed = seed
-        else:
-            if rules is not None:
-                raise ValueError("rules: are those of the task, expected none with a split")
-            if index is not None and seed is not None:
-                raise ValueError(f"seed: is {seed} with the index {index}, expected one of the two: both choose the task")
-            if index is None:
-                index = (secrets.randbits(32) if seed is None else seed) % tasks.NUM_TASKS
-            task = client.task(split, index)
-            episode = task_episode(client, task)
-            state.split, state.index, state.group = split, index, task.group
+        try:
+            episode = self._start(state, seed=seed, split=split, index=index, rules=rules, lines=lines, pieces=pieces)
+        except tetrion.InvalidRequestError as error:
+            raise ValueError(sentence(error)) from None
         self._close_episode()
         self._episode, self._state = episode, state
         self._level, self._reward, self._refusals, self._max_refusals = level, reward, 0, max_refusals
         return self._observe(episode.prompt(level), None, None)
 
+    def _start(
+        self,
+        state: TetrionState,
+        *,
+        seed: int | None,
+        split: str | None,
+        index: int | None,
+        rules: tetrion.RulesFields | None,
+        lines: int,
+        pieces: int,
+    ) -> Episode:
+        client = shared_client()
+        if split is None:
+            if index is not None:
+                raise ValueError(f"index: is {_shown(index)} without a split, expected a split of {', '.join(tasks.SPLITS)}")
+            _check("lines", lines, range(1, MAX_PIECES + 1))
+            _check("pieces", pieces, range(1, MAX_PIECES + 1))
+            if rules is not None and not isinstance(rules, dict):
+                raise ValueError(f"rules: is {_shown(rules)}, expected an object such as {{'width': 6, 'height': 12}}")
+            state.seed = secrets.randbits(32) if seed is None else seed
+            return GameEpisode(client, seed=state.seed, rules=rules or {"preview": 1}, lines=lines, pieces=pieces)
+        _check("split", split, tasks.SPLITS)
+        if rules is not None:
+            raise ValueError("rules: are those of the task, expected none with a split")
+        if index is not None:
+            if seed is not None:
+                raise ValueError(
+                    f"seed: is {seed} with the index {_shown(index)}, expected one of the two: both choose the task"
+                )
+            _check("index", index, range(tasks.NUM_TASKS))
+        else:
+            index = (secrets.randbits(32) if seed is None else seed) % tasks.NUM_TASKS
+        task = client.task(split, index)
+        state.split, state.index, state.group = split, index, task.group
+        return task_episode(client, task)
+
     def _step_impl(self, action: TetrionAction, timeout_s: float | None = None, **kwargs: Any) -> TetrionObservation:
-        self._state.step_count += 1
         return self.place(action.text)
 
     def place(self, text: str) -> TetrionObservation:
@@ -124,6 +159,7 @@ class TetrionEnvironment(MCPEnvironment):
         episode = self.current()
         if self._done():
             raise ValueError("the episode has ended, reset the environment")
+        self._state.step_count += 1
         before, refusal = episode.score, None
         try:
             episode.play(text)
@@ -177,7 +213,8 @@ class TetrionEnvironment(MCPEnvironment):
         return EnvironmentMetadata(name="tetrion", description=description, version=tetrion.__version__)
 
     def close(self) -> None:
-        """Ends the episode."""
+        """Ends the episode, and all others: the server has given this environment's place away."""
+        self._is_closed = True
         self._close_episode()
         super().close()
 
@@ -307,6 +344,10 @@ def _check_split(split: str) -> None:
 def _check(field: str, value: Any, expected: Any) -> None:
     if isinstance(expected, range):
         if type(value) is not int or value not in expected:
-            raise ValueError(f"{field}: is {value!r}, expected {expected[0]} to {expected[-1]}")
+            raise ValueError(f"{field}: is {_shown(value)}, expected {expected[0]} to {expected[-1]}")
     elif value not in expected:
-        raise ValueError(f"{field}: is {value!r}, expected one of {', '.join(expected)}")
+        raise ValueError(f"{field}: is {_shown(value)}, expected one of {', '.join(expected)}")
+
+
+def _shown(value: Any) -> str:
+    return reprlib.repr(value)
