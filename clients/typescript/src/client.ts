@@ -33,7 +33,7 @@ import { EVALUATION_OPTIONS, type EvaluationOptions, SESSION_OPTIONS, type Sessi
 import { Patience } from "./patience.js";
 import { PLACEMENT_OPTIONS, type PlacementOptions, type Placements, numPositionsOf, placementsOf, placementsRequest, positionsOf } from "./placements.js";
 import type { Positions } from "./plain.js";
-import { type Call, callOptions, checkMessage, checkOptions, envIdsOf } from "./requests.js";
+import { type Call, callOptions, checkArguments, checkMessage, checkOptions, envIdsOf, int32s } from "./requests.js";
 import { Session } from "./session.js";
 import { type ClosableTransport, guarded } from "./transport.js";
 import { checkVersions } from "./versions.js";
@@ -187,7 +187,8 @@ export class Client {
   /** Names that the server knows: presets, pieces, features, fields and policies. */
   async catalog(options: CatalogOptions = {}): Promise<GetCatalogResponse> {
     const call = callOptions(options, ["width"]);
-    const request = { width: options.width ?? 0 };
+    const { width = 0 } = options;
+    const request = { width };
     checkMessage(GetCatalogRequestSchema, request);
     return await this.repeat(() => this.environments.getCatalog(request, call), call);
   }
@@ -195,22 +196,23 @@ export class Client {
   /** A policy of the server with every default filled in: a controller with its weights. `evaluate` takes it as it is. */
   async getPolicy(name: string, options?: CallOptions): Promise<GetPolicyResponse> {
     const call = callOptions(options);
-    checkMessage(GetPolicyRequestSchema, { name });
+    checkArguments(GetPolicyRequestSchema, { name });
     return await this.repeat(() => this.environments.getPolicy({ name }, call), call);
   }
 
   /** A task whose best possible score is known. `RestoreState` takes its `state` as a snapshot. */
   async getTask(split: string, index: number, options?: CallOptions): Promise<GetTaskResponse> {
     const call = callOptions(options);
-    checkMessage(GetTaskRequestSchema, { split, index });
+    checkArguments(GetTaskRequestSchema, { split, index });
     return await this.repeat(() => this.environments.getTask({ split, index }, call), call);
   }
 
   /** The score of a task: of the actions from its start on, or of a formula. */
-  async scoreTask(split: string, index: number, answer: number[] | string, options?: CallOptions): Promise<ScoreTaskResponse> {
+  async scoreTask(split: string, index: number, answer: Int32Array | readonly number[] | string, options?: CallOptions): Promise<ScoreTaskResponse> {
     const call = callOptions(options);
-    const request = typeof answer === "string" ? { split, index, formula: { text: answer } } : { split, index, actions: answer };
-    checkMessage(ScoreTaskRequestSchema, request);
+    const answered = typeof answer === "string" ? { formula: { text: answer } } : { actions: [...int32s("answer", answer, "an array of actions, or a formula")] };
+    const request = { split, index, ...answered };
+    checkArguments(ScoreTaskRequestSchema, request);
     return await this.repeat(() => this.environments.scoreTask(request, call), call);
   }
 
@@ -237,7 +239,7 @@ export class Client {
   /** Returns an existing session by its name, and renews its lease. */
   async getSession(name: string, options?: CallOptions): Promise<Session> {
     const call = callOptions(options);
-    checkMessage(GetSessionRequestSchema, { name });
+    checkArguments(GetSessionRequestSchema, { name });
     const session = this.opened((await this.repeat(() => this.environments.getSession({ name }, call), call)).session);
     agree("session", session.name, name);
     return session;
@@ -267,7 +269,7 @@ export class Client {
   /** Ends a session by its name. A session that has already ended is no error. */
   async deleteSession(name: string, options?: CallOptions): Promise<void> {
     const call = callOptions(options);
-    checkMessage(DeleteSessionRequestSchema, { name });
+    checkArguments(DeleteSessionRequestSchema, { name });
     await this.repeat(() => this.environments.deleteSession({ name, allowMissing: true }, call), call);
   }
 
@@ -285,7 +287,7 @@ export class Client {
     const call = callOptions(options, ["envIds", "maxFramesPerSecond"]);
     const { envIds, maxFramesPerSecond } = options;
     const request = { session: name, ...envIdsOf(envIds), ...(maxFramesPerSecond !== undefined && { maxFramesPerSecond }) };
-    checkMessage(WatchSessionRequestSchema, request);
+    checkArguments(WatchSessionRequestSchema, request);
     await this.checkServer(call);
     yield* watched(request, this.environments.watchSession(request, call));
   }

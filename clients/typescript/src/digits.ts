@@ -22,7 +22,7 @@ export function decodeAction(digits: ActionDigits, action: number): Record<strin
 }
 
 /**
- * The action with these digits. A digit that is left out is 0. The action may not exist in a given position.
+ * The action with these digits. A digit without an entry is 0. The action may not exist in a given position.
  *
  * @throws TypeError if a digit has no such value, or if there is no such digit.
  */
@@ -32,13 +32,13 @@ export function encodeAction(digits: ActionDigits, values: Readonly<Record<strin
   if (unknown !== undefined) {
     throw new TypeError(`${unknown} is no digit of an action, expected ${names.join(", ")}`);
   }
-  return digits.reduce((action, { name, size }) => action * size + check(name, values[name] ?? 0, size), 0);
+  return digits.reduce((action, { name, size }) => action * size + check(name, name in values ? values[name] : 0, size), 0);
 }
 
 /** Checks that a number is an integer from 0 to `count - 1`. */
-function check(name: string, value: number, count: number): number {
-  if (!Number.isInteger(value) || value < 0 || value >= count) {
+function check(name: string, value: number | undefined, count: number): number {
+  if (!Number.isInteger(value) || value! < 0 || value! >= count) {
     throw new TypeError(`${name} is ${value}, expected an integer from 0 to ${count - 1}`);
   }
-  return value;
+  return value!;
 }

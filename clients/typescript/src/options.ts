@@ -157,10 +157,10 @@ export const EVALUATION_OPTIONS = [...Object.keys(EVALUATION_FIELDS), "policies"
 
 /** The request for an evaluation. */
 export function evaluationRequest(options: EvaluationOptions, minRevision: number): MessageInitShape<typeof EvaluatePoliciesRequestSchema> {
-  const { policies, pairs, progressInterval } = options;
+  const { policies, pairs, progressInterval, includeResults = true } = options;
   const given = Array.isArray(policies) ? policies.map((policy: unknown, at) => policyOf(policy, `policies[${at}]`)) : policies;
   return {
-    ...fieldsOf(EvaluatePoliciesRequestSchema, { ...options, includeResults: options.includeResults ?? true, policies: given }, { ...EVALUATION_FIELDS, policies: "policies" }),
+    ...fieldsOf(EvaluatePoliciesRequestSchema, { ...options, includeResults, policies: given }, { ...EVALUATION_FIELDS, policies: "policies" }),
     seeding: evaluationSeeding(options),
     ...(pairs !== undefined && { pairs: matrixOf("pairs", pairs, DataType.INT32) }),
     ...(progressInterval !== undefined && { progressInterval: durationOf("progressInterval", progressInterval) }),

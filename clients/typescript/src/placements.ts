@@ -18,8 +18,8 @@ import {
   type Tensor,
 } from "./protocol.js";
 import { type Policy, policyOf } from "./options.js";
-import type { FeaturesLike, Positions } from "./plain.js";
-import { fieldsOf, int32s } from "./requests.js";
+import { type FeaturesLike, type Positions, fromPlain } from "./plain.js";
+import { checkArguments, fieldsOf, int32s } from "./requests.js";
 import { type ElementType, tensor } from "./tensors.js";
 
 /** Options of a call for placements. */
@@ -158,7 +158,7 @@ export interface Placement {
  * @throws TypeError if there is no such row.
  */
 export function placementOf({ placements, placementDigits }: Placements, row: number): Placement {
-  const number = placements[row];
+  const number = Number.isInteger(row) ? placements[row] : undefined;
   if (number === undefined) {
     throw new TypeError(`row ${row} is not one of ${placements.length} placements`);
   }
@@ -180,7 +180,10 @@ export function placementsRequest(source: Source, options: PlacementOptions): Me
 
 /** The message for positions. */
 export function positionsOf(positions: Positions): MessageInitShape<typeof PositionsSchema> {
-  return fieldsOf(RestoreStateRequestSchema, { positions }, { positions: "positions" })["positions"] as MessageInitShape<typeof PositionsSchema>;
+  const field = RestoreStateRequestSchema.field.positions;
+  const message = fromPlain(field, positions);
+  checkArguments(RestoreStateRequestSchema, { positions: message });
+  return message as MessageInitShape<typeof PositionsSchema>;
 }
 
 /** The answer for `numPositions` positions, as arrays. */

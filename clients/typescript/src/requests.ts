@@ -36,6 +36,13 @@ export function checkMessage(schema: DescMessage, value: unknown, path = ""): vo
   }
 }
 
+/** Checks the arguments of a call, which are fields of a message. Unlike options, none may be left out. */
+export function checkArguments(schema: DescMessage, values: object, path = ""): void {
+  for (const [name, value] of Object.entries(values)) {
+    checkField(schema.fields.find(({ localName }) => localName === name)!, value, joined(path, name));
+  }
+}
+
 /** The fields of a message from options, checked; `fields` names the field of each option. Other options are left out. */
 export function fieldsOf(schema: DescMessage, options: object, fields: Readonly<Record<string, string>>): Record<string, unknown> {
   const present = Object.entries(options).filter(([option, value]) => option in fields && value !== undefined);
@@ -84,14 +91,14 @@ function isRecord(value: unknown): value is object {
 }
 
 /** Converts an array of integers for a tensor. */
-export function int32s(path: string, values: ArrayLike<number>): Int32Array {
+export function int32s(path: string, values: ArrayLike<number>, expected = "an array of integers"): Int32Array {
   if (values instanceof Int32Array) {
     return values;
   }
-  if (!Array.isArray(values) && !ArrayBuffer.isView(values)) {
-    throw invalid(path, `is ${shown(values)}, expected an array of integers`);
+  if (!Array.isArray(values) && (!ArrayBuffer.isView(values) || values instanceof DataView)) {
+    throw invalid(path, `is ${shown(values)}, expected ${expected}`);
   }
-  return Int32Array.from(values as ArrayLike<number>, (value, at) => {
+  return Int32Array.from(values, (value, at) => {
     checkInteger(`${path}[${at}]`, value, ...INT32);
     return value;
   });
@@ -103,10 +110,13 @@ export type NumberType = DataType.FLOAT64 | DataType.INT32;
 /** Converts an array of numbers for a tensor. */
 export function numbersOf<D extends NumberType>(path: string, values: readonly number[], dtype: D): Arrays[D] {
   // INT32 is for indices, none of which is negative.
-  const scalar = { [DataType.FLOAT64]: ScalarType.DOUBLE, [DataType.INT32]: ScalarType.UINT32 }[dtype];
+  const check = {
+    [DataType.FLOAT64]: (at: string, value: unknown) => checkScalar(ScalarType.DOUBLE, value, at),
+    [DataType.INT32]: (at: string, value: unknown) => checkInteger(at, value, 0, INT32[1]),
+  }[dtype];
   // `forEach` would skip the gaps of a sparse array.
   for (let at = 0; at < values.length; at++) {
-    checkScalar(scalar, values[at], `${path}[${at}]`);
+    check(`${path}[${at}]`, values[at]);
   }
   const arrays = { [DataType.FLOAT64]: () => Float64Array.from(values, Number), [DataType.INT32]: () => Int32Array.from(values, Number) };
   return arrays[dtype]() as Arrays[D];
@@ -179,7 +189,8 @@ function checkScalar(type: ScalarType | undefined, value: unknown, path: string)
     case ScalarType.BOOL:
       return expect(typeof value === "boolean", "true or false");
     case ScalarType.STRING:
-      return expect(typeof value === "string", "a string");
+      // Other characters would arrive as U+FFFD.
+      return expect(typeof value === "string" && !/\p{Surrogate}/u.test(value), "a string of Unicode characters");
     case ScalarType.BYTES:
       return expect(value instanceof Uint8Array, "a Uint8Array");
     case ScalarType.FLOAT:

@@ -4,7 +4,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 
 import { invalid } from "./errors.js";
 import { DrawnSeedsSchema, PieceSequencesSchema, SeedingSchema, SeedsSchema } from "./protocol.js";
-import { checkMessage, fieldsOf } from "./requests.js";
+import { checkArguments, checkMessage, fieldsOf } from "./requests.js";
 
 /** Seeds drawn from one number: for each j below `count` the j-th one. They are not the numbers from `seed` on. */
 export interface DrawnSeeds {
@@ -52,5 +52,7 @@ export function seedingOf(options: SeedingOptions, name: "seeds" | "envSeeds"): 
 /** Drawn seeds, checked. */
 function drawnOf(seeds: unknown, path: string): Kind {
   checkMessage(DrawnSeedsSchema, seeds, path);
-  return { case: "drawn", value: seeds as DrawnSeeds };
+  const { seed, count } = seeds as DrawnSeeds;
+  checkArguments(DrawnSeedsSchema, { seed, count }, path);
+  return { case: "drawn", value: { seed, count } };
 }

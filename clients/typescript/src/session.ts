@@ -18,6 +18,7 @@ import {
   RestoreStateRequestSchema,
   type Rules,
   type Session as SessionMessage,
+  StepRequestSchema,
   type Tensor,
 } from "./protocol.js";
 import type { AnswerOf, Kind, Link, RequestOf } from "./link.js";
@@ -137,7 +138,7 @@ export interface RenderOptions extends EnvOptions {
 }
 
 function isTexts(actions: Int32Array | readonly number[] | readonly string[]): actions is readonly string[] {
-  return typeof actions[0] === "string";
+  return Array.isArray(actions) && typeof actions[0] === "string";
 }
 
 /** Calls on the environments of a session. */
@@ -177,7 +178,7 @@ export abstract class EnvCalls {
   /** Takes one action in each environment: numbers, or names of actions as in `render({ format: "prompt_actions" })`. */
   async step(actions: Int32Array | readonly number[] | readonly string[], options: EnvOptions = {}): Promise<Step> {
     const call = callOptions(options, ["envIds"]);
-    const named = isTexts(actions) ? { textActions: [...actions] } : { actions: tensor(int32s("actions", actions)) };
+    const named = isTexts(actions) ? fieldsOf(StepRequestSchema, { actions: [...actions] }, { actions: "textActions" }) : { actions: tensor(int32s("actions", actions, "an array of integers, or of names")) };
     const request = { ...envIdsOf(options.envIds), ...named };
     const answer = await this.call("step", request, call);
     const rows = this.rowsOf(options);

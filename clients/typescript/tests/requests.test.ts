@@ -7,7 +7,7 @@ import test from "node:test";
 import { type DescField, type DescMessage, type DescMethod, ScalarType } from "@bufbuild/protobuf";
 import { createRouterTransport } from "@connectrpc/connect";
 
-import { type Client, Session, TetrionError, connect, tensor } from "../src/index.js";
+import { type Client, Session, TetrionError, connect, encodeAction, placementOf, tensor } from "../src/index.js";
 import { Link } from "../src/link.js";
 import { Patience } from "../src/patience.js";
 import { EnvironmentService, EvaluationService, PROTOCOL_REVISION } from "../src/protocol.js";
@@ -144,6 +144,25 @@ test("every call is checked before it is sent", async () => {
     ["options", () => unreachable.createSession(null as never)],
     ["envSeeds[0]", () => unreachable.createSession({ envSeeds: [, 1n] as never })],
     ["tll", () => unreachable.createSession({ tll: 5 } as never)],
+    ["width", () => unreachable.catalog({ width: null as never })],
+    ["name", () => unreachable.getPolicy(undefined as never)],
+    ["name", () => unreachable.getPolicy("\ud800")],
+    ["name", () => unreachable.getSession(undefined as never)],
+    ["name", () => unreachable.deleteSession(undefined as never)],
+    ["split", () => unreachable.getTask(undefined as never, 0)],
+    ["index", () => unreachable.getTask("test", undefined as never)],
+    ["index", () => unreachable.getTask("test", 0.5)],
+    ["index", () => unreachable.scoreTask("test", undefined as never, [])],
+    ["answer", () => unreachable.scoreTask("test", 5, undefined as never)],
+    ["answer", () => unreachable.scoreTask("test", 5, null as never)],
+    ["answer[1]", () => unreachable.scoreTask("test", 5, [0, undefined as never])],
+    ["answer[0]", () => unreachable.scoreTask("test", 5, ["a"] as never)],
+    ["positions", () => unreachable.enumeratePlacements(undefined as never)],
+    ["session", () => first(unreachable.watchSession(undefined as never))],
+    ["seeds.seed", () => first(unreachable.evaluate({ seeds: { seed: undefined, count: 1 } as never }))],
+    ["seeds.count", () => first(unreachable.evaluate({ seeds: { seed: 1n } as never }))],
+    ["includeResults", () => first(unreachable.evaluate({ ...SEED, policies: ["bcts"], includeResults: null as never }))],
+    ["pairs[0]", () => first(unreachable.evaluate({ ...SEED, pairs: [[2 ** 31, 0]] }))],
     ["name", () => unreachable.getSession(5 as never)],
     ["name", () => unreachable.deleteSession(5 as never)],
     ["positions.drawings.drawings[0].rows", () => unreachable.enumeratePlacements({ drawings: [{ rows: "#" as never, piece: "T" }] })],
@@ -196,7 +215,13 @@ test("the actions and the environments of a step are integers", async () => {
     assert.equal((await refused(() => session.step([0, action as never]))).field, "actions[1]");
   }
   assert.equal((await refused(() => session.step(new Float32Array([0, 1.9]) as never))).field, "actions[1]");
-  assert.equal((await refused(() => session.step(3 as never))).field, "actions");
+  for (const actions of [3, "ab", "", undefined, null, NaN, {}, new Set([0]), new DataView(new ArrayBuffer(4))]) {
+    assert.equal((await refused(() => session.step(actions as never))).field, "actions");
+  }
+  for (const name of [0, undefined, null, {}, "\ud800"]) {
+    assert.equal((await refused(() => session.step(["a", name] as never))).field, "actions[1]");
+  }
+  assert.equal((await refused(() => session.restoreState(undefined as never))).field, "positions");
   assert.equal((await refused(() => session.step([1], { envIds: [NaN] }))).field, "envIds[0]");
   assert.equal((await refused(() => session.reset({ seeds: [1.5 as never] }))).field, "seeds[0]");
   assert.equal((await refused(() => session.restoreState({ snapshots: ["text" as never] }))).field, "positions.snapshots.states[0]");
@@ -301,6 +326,19 @@ test("an address is a host and a port", () => {
   }
   for (const onWarning of [null, true, "warn"]) {
     assert.throws(() => connect("127.0.0.1:1", { transport: () => assert.fail(), onWarning: onWarning as never }), /^TypeError: onWarning is .*, expected a function/);
+  }
+});
+
+test("a digit or a row that is no number is none", () => {
+  const digits = [{ name: "orientation", size: 4 }, { name: "column", size: 10 }];
+  assert.equal(encodeAction(digits, { orientation: 2 }), 20);
+  for (const column of [undefined, null, NaN, 0.5, "1", -1, 10]) {
+    assert.throws(() => encodeAction(digits, { column: column as never }), /^TypeError: column is .*, expected an integer from 0 to 9/);
+  }
+  const placements = { placements: Int32Array.of(7), placementDigits: digits } as never;
+  assert.equal(placementOf(placements, 0).column, 7);
+  for (const row of [undefined, "0", "length", 1, -1, NaN]) {
+    assert.throws(() => placementOf(placements, row as never), /^TypeError: row .* is not one of 1 placements/);
   }
 });
 
