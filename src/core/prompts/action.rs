@@ -5,8 +5,8 @@ use std::fmt::{self, Write};
 use crate::engine::{ActionModel, Key, MovingPiece, Piece, Placement, Rules, Spin};
 use crate::placements::Position;
 
-/// Most bytes of an action as text.
-pub const MAX_ACTION_BYTES: usize = 64;
+/// Most bytes of an action as text. The longest line of a list has about 90.
+pub const MAX_ACTION_BYTES: usize = 128;
 /// Legal actions that a refusal lists at most.
 const MAX_LISTED: usize = 128;
 
@@ -100,8 +100,8 @@ impl Choices {
         }
     }
 
-    /// Reads an action: its letter, its name, or its entry in the list. Capital letters and blanks around the text make
-    /// no difference.
+    /// Reads an action: its letter, its name, its entry in the list, or the line there with the consequences. Capital
+    /// letters and blanks around the text make no difference.
     ///
     /// # Errors
     /// [`UnknownAction`] with all legal actions.
@@ -111,15 +111,9 @@ impl Choices {
         if text.len() > MAX_ACTION_BYTES {
             return Err(unknown());
         }
-        let mut words = text.split_ascii_whitespace().map(str::to_ascii_lowercase).collect::<Vec<_>>();
-        // A list's entry ends in a colon where consequences follow.
-        if let Some(last) = words.last_mut()
-            && last.len() > 1
-            && (last.ends_with(':') || last.ends_with('.'))
-        {
-            last.pop();
-        }
-        let said = words.join(" ");
+        let words = text.to_ascii_lowercase().split_ascii_whitespace().collect::<Vec<_>>().join(" ");
+        let said = without_consequences(&words);
+        let said = said.strip_suffix('.').filter(|said| !said.is_empty()).unwrap_or(said);
         let is_said = |n: &usize| {
             said == letters(*n)
                 || said == self.name(rules, *n, false)
@@ -137,6 +131,18 @@ impl Choices {
             let _ = write!(list, " and {} more", self.len() - listed);
         }
         list
+    }
+}
+
+/// A line of a list up to its consequences, which are not compared. Other texts stay whole.
+fn without_consequences(text: &str) -> &str {
+    match text.split_once(':') {
+        Some((entry, rest))
+            if rest.is_empty() || rest.starts_with(" lines ") || rest.starts_with(" ends ") =>
+        {
+            entry
+        }
+        _ => text,
     }
 }
 

@@ -28,8 +28,12 @@
 //! `@`, and the actions are the names of the keys that can be pressed.
 //!
 //! An action can be written as its letter (`a` to `z`, then `aa` and so on), as `orientation@column` with the leftmost
-//! column, or as its whole entry in the list. Where pieces move under overhangs, `^row` names the row of the lowest
-//! cell and `/mini` or `/full` the spin. `hold` before the orientation places the other piece.
+//! column, or as its whole line in the list, with or without its consequences. A placement in a single column, such as an
+//! upright I, has no rightmost one: `0@0`. Where pieces move under overhangs, `^row` names the row of the lowest cell and
+//! `/mini` or `/full` the spin. `hold` before the orientation places the other piece.
+//!
+//! After the end of an episode the current piece is `none`, because no piece can be placed. The observation `current`
+//! keeps the piece that did not fit.
 
 mod action;
 mod observation;
