@@ -1,4 +1,4 @@
-# What a developer types. Everything but proto-lint, test-buf, deny, sbom, manifests and what is about Python, TypeScript or the page needs cargo and nothing else.
+# What a developer types; `make help` lists it. Everything but proto-lint, test-buf, deny, sbom, manifests and what is about Python, TypeScript or the page needs cargo and nothing else.
 .PHONY: test kernels test-python test-python-oldest test-python-newest test-integrations test-ray test-openenv openenv-wheels typescript test-typescript page test-page test-browser test-buf wheel lint doc bench proto-lint deny sbom manifests
 
 test: ## every test, the documentation's among them; profile.test is optimised, the games are real
@@ -7,6 +7,10 @@ test: ## every test, the documentation's among them; profile.test is optimised, 
 
 kernels: ## which kernels the tests ran here, and which ones this machine cannot run
 	@cargo test --quiet --locked --test it -- --exact kernel::the_kernels_that_were_not_tested_are_named --nocapture | grep -o 'kernels tested.*'
+
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-22s%s\n", $$1, $$2 }' Makefile
 
 # A server program to test the clients with. Without one, it is built.
 TETRION_BINARY ?=
@@ -41,7 +45,7 @@ $(PYTHON_CLIENT)/.venv/installed: $(PYTHON_CLIENT)/pyproject.toml $(PYTHON_CLIEN
 	$(PYTHON_CLIENT)/.venv/bin/pip install --quiet --disable-pip-version-check --editable "$(PYTHON_CLIENT)[test]"
 	touch $@
 
-test-python-oldest: native ## its tests with the oldest libraries that it takes (needs Python 3.11 or 3.12)
+test-python-oldest: native ## the Python client's tests with the oldest libraries that it takes (needs Python 3.11 or 3.12)
 ifeq ($(TETRION_BINARY),)
 	cargo build --quiet --locked
 endif
@@ -66,7 +70,7 @@ $(PYTHON_CLIENT)/.venv-integrations/installed: $(addprefix $(PYTHON_CLIENT)/,pyp
 		--editable . --editable ../openenv
 	touch $@
 
-test-ray: $(PYTHON_CLIENT)/.venv-integrations/installed ## of these, evaluations and training on a Ray cluster of several nodes on this machine
+test-ray: $(PYTHON_CLIENT)/.venv-integrations/installed ## of test-integrations, evaluations and training on a Ray cluster of several nodes on this machine
 ifeq ($(TETRION_BINARY),)
 	cargo build --quiet --locked
 endif
@@ -88,7 +92,7 @@ openenv-wheels: wheel ## the wheels that the container of the OpenEnv package in
 	$(PYTHON) -m pip wheel --quiet --disable-pip-version-check --no-deps -w $(OPENENV)/wheels $(OPENENV)
 	cp dist/tetrion-*.whl $(OPENENV)/wheels
 
-test-python-newest: native ## its tests with the newest ones, those of requirements-newest.txt
+test-python-newest: native ## the Python client's tests with the newest libraries, those of requirements-newest.txt
 ifeq ($(TETRION_BINARY),)
 	cargo build --quiet --locked
 endif
@@ -128,7 +132,7 @@ endif
 page: $(TYPESCRIPT)/src/gen/generated ## the page's files, which are part of the program, from clients/typescript/page (needs Node 20 and npm)
 	cd $(TYPESCRIPT) && npm run --silent check && npm run --silent page
 
-test-page: $(TYPESCRIPT)/src/gen/generated ## that these files are what their sources give (needs Node 20 and npm)
+test-page: $(TYPESCRIPT)/src/gen/generated ## that the page's files are what their sources give (needs Node 20 and npm)
 	cd $(TYPESCRIPT) && npm run --silent page -- --check
 
 $(TYPESCRIPT)/page/tests/node_modules/installed: $(addprefix $(TYPESCRIPT)/page/tests/,package.json package-lock.json)
@@ -161,7 +165,7 @@ $(TOOLS)/installed: .ci/requirements.txt
 release: $(TOOLS)/installed ## the files of a release, in dist/release (needs GNU tar, Python 3.11, pip, Node 20 and npm; Linux)
 	PYTHON=$(PYTHON) .ci/release
 
-test-release: ## these files, and the Python package without Rust, each in an empty environment that has nothing else
+test-release: ## the files of a release, and the Python package without Rust, each in an empty environment that has nothing else
 	$(PYTHON) tests/release.py dist/release
 	$(PYTHON) -m venv --clear dist/venv
 	TETRION_NATIVE=off PATH="$(abspath dist/venv/bin)" dist/venv/bin/pip install --quiet --disable-pip-version-check $(PYTHON_CLIENT)
@@ -231,7 +235,8 @@ sbom: $(TOOLS)/installed ## what is linked into the program, as dist/tetrion.cdx
 	$(TOOLS)/bin/python .ci/sbom-check dist/tetrion.cdx.json
 
 .PHONY: workflows
-workflows: $(TOOLS)/installed ## the workflows of GitHub Actions: their form, and known ways to attack them (needs Python and pip)
+workflows: $(TOOLS)/installed ## what GitHub reads: workflows, their form and known ways to attack them; CITATION.cff (needs Python and pip)
+	$(TOOLS)/bin/check-jsonschema --quiet --builtin-schema vendor.citation-file-format CITATION.cff
 	$(TOOLS)/bin/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(TOOLS)/bin/zizmor --quiet --offline --no-progress --pedantic .github/workflows
 
@@ -258,4 +263,4 @@ test-cookbook: protos ## the commands of docs/languages.md and the programs that
 ifeq ($(TETRION_BINARY),)
 	cargo build --quiet --locked
 endif
-	$(PYTHON) clients/cookbook/run.py $(or $(TETRION_BINARY),$(TARGET)/debug/tetrion) $(if $(CI),--require)
+	$(PYTHON) clients/cookbook/run.py $(or $(TETRION_BINARY),$(TARGET)/debug/tetrion) $(if $(filter true,$(CI)),--require)

@@ -7,8 +7,9 @@
     clients/cookbook/run.py --install                         # installs Debian's packages for all languages (needs root)
 
 Every `##` section of the page that has a block of shell is a language. Its commands run in .tools/cookbook/LANGUAGE, with
-the files of the folder here that the section links to, and those of dist/tetrion-protos-*.tar.gz (`make protos`). Lines that
-begin with `apt-get install` name packages that must be there. Without a program, a section is right if its commands succeed.
+the files of the folder here that the section links to, its Python block as first.py, and those of
+dist/tetrion-protos-*.tar.gz (`make protos`). Lines that begin with `apt-get install` name packages that must be there. A
+section with a block of text prints that instead. Without a program, a section is right if its commands succeed.
 """
 
 import argparse
@@ -39,6 +40,8 @@ class Language:
     packages: list[str]  # Debian's
     commands: str
     program: Path | None
+    first: str  # a program that the page shows
+    expected: str
 
     def missing(self) -> list[str]:
         """Tools that are not here: packages, and the programs at the beginning of commands."""
@@ -54,6 +57,8 @@ class Language:
         folder.mkdir(parents=True, exist_ok=True)
         if self.program:
             shutil.copytree(self.program, folder, dirs_exist_ok=True)
+        if self.first:
+            (folder / "first.py").write_text(self.first)
         with tarfile.open(max((ROOT / "dist").glob("tetrion-protos-*.tar.gz"))) as archive:
             archive.extractall(folder)
         began = time.monotonic()
@@ -67,9 +72,9 @@ class Language:
         seconds = time.monotonic() - began
         if done.returncode:
             return False, seconds, done.stdout + done.stderr
-        expected = (HERE / "expected.txt").read_text().splitlines(True) if self.program else []
-        printed = done.stdout.splitlines(True) if self.program else []
-        difference = "".join(difflib.unified_diff(expected, printed, "expected.txt", self.name))
+        printed = done.stdout if self.program else ""
+        lines = (text.splitlines(True) for text in (self.expected, printed))
+        difference = "".join(difflib.unified_diff(*lines, "expected", self.name))
         return not difference, seconds, difference
 
 
@@ -85,13 +90,18 @@ def languages() -> list[Language]:
     """The sections of the page that have commands."""
     found = []
     for section in PAGE.read_text().split("\n## ")[1:]:
-        lines = "".join(re.findall(r"^```sh\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)).splitlines()
+        sh, python, text = (
+            "".join(re.findall(rf"^```{kind}\n(.*?)^```$", section, re.DOTALL | re.MULTILINE))
+            for kind in ("sh", "python", "text")
+        )
+        lines = sh.splitlines()
         commands = "\n".join(line for line in lines if not line.startswith(APT))
         packages = [package for line in lines if line.startswith(APT) for package in line.removeprefix(APT).split()]
         program = re.search(r"\]\(\.\./clients/cookbook/(\w+)", section)
         if commands:
             folder = HERE / program[1] if program else None
-            found.append(Language(section.split("\n")[0], packages, commands, folder))
+            expected = text or ((HERE / "expected.txt").read_text() if folder else "")
+            found.append(Language(section.split("\n")[0], packages, commands, folder, python, expected))
     for row in re.findall(r"^\| (.*) \|$", PAGE.read_text().split("\n## Side by side\n")[1].split("\n## ")[0], re.MULTILINE)[
         2:
     ]:

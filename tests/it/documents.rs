@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use clap::error::ErrorKind;
 use prost::Message;
@@ -139,7 +140,9 @@ fn documents() -> Vec<String> {
         pages.map(|path| format!("docs/{}", path.file_name().unwrap().to_str().unwrap())).collect();
     let others = ["README", "ARCHITECTURE", "CONTRIBUTING", "SECURITY", "CHANGELOG"];
     documents.extend(others.map(|name| format!("{name}.md")));
-    documents.extend(["python", "typescript"].map(|client| format!("clients/{client}/README.md")));
+    documents.extend(
+        ["", "openenv/", "python/", "typescript/"].map(|client| format!("clients/{client}README.md")),
+    );
     documents
 }
 
@@ -354,7 +357,8 @@ fn every_variable_and_every_key_of_a_file_is_a_flag() {
     // Of the program itself, of the Python package and the clients' tests, of the build of that package, and of OpenEnv's.
     variables.extend(["TETRION_CONFIG", "TETRION_SERVER", "TETRION_BINARY", "TETRION_THREADS"]);
     variables.extend(["TETRION_NATIVE", "TETRION_WHEEL_PLATFORM", "TETRION_WHEEL_URL"]);
-    variables.insert("TETRION_OPENENV_ENVIRONMENTS");
+    variables.extend(["TETRION_OPENENV_ENVIRONMENTS", "TETRION_OPENENV_IDLE_TIMEOUT"]);
+    variables.extend(["TETRION_OPENENV_ALLOW_HOST", "TETRION_OPENENV_ALLOW_ORIGIN"]);
     let (mut wrong, mut count) = (Vec::new(), 0);
     for document in documents() {
         let text = read(&document);
@@ -500,6 +504,26 @@ fn no_doc_comment_begins_with_a_pronoun() {
     }
     assert!(wrong.is_empty(), "doc comments without a noun:\n{}", wrong.join("\n"));
     assert!(count > 2000, "only {count} doc comments were found");
+}
+
+#[test]
+fn make_help_lists_every_target() {
+    let output =
+        Command::new("make").args(["--no-print-directory", "help"]).current_dir(root()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let listed = String::from_utf8(output.stdout).unwrap();
+    let listed: BTreeSet<&str> = listed.lines().filter_map(|line| line.split(' ').next()).collect();
+    let makefile = read("Makefile");
+    let phony = makefile.lines().filter_map(|line| line.strip_prefix(".PHONY: "));
+    let targets: BTreeSet<&str> = phony.flat_map(|targets| targets.split(' ')).collect();
+    assert!(targets.len() > 20, "only {} targets", targets.len());
+    assert_eq!(listed, targets);
+}
+
+#[test]
+fn the_citation_is_of_this_version() {
+    let version = format!("\nversion: {}\n", env!("CARGO_PKG_VERSION"));
+    assert!(read("CITATION.cff").contains(&version), "CITATION.cff has another version");
 }
 
 #[test]

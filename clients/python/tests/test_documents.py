@@ -11,13 +11,13 @@ REPOSITORY = Path(__file__).parents[3]
 README = REPOSITORY / "README.md"
 
 
-def test_its_python_runs():
-    (code,) = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
-    names = {}
-    exec(compile(code, README, "exec"), names)
-    assert names["observations"]["board"].shape == (256, 20, 10)
-    assert names["rewards"].shape == (256,)
-    names["envs"].close()
+def test_its_python_prints_what_follows_it(capsys):
+    blocks = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", README.read_text(), re.DOTALL)
+    assert len(blocks) == README.read_text().count("```python\n") >= 2
+    with tetrion.Server() as server:
+        for code, printed in blocks:
+            exec(compile(code.replace("127.0.0.1:50451", server.address), README, "exec"), {})
+            assert capsys.readouterr().out == printed
 
 
 @pytest.mark.parametrize("page", ["modern", "pieces"])
