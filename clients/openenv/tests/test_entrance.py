@@ -29,7 +29,7 @@ def socket_of(url, path="/ws", **options):
 def said(websocket, message):
     """The answer to a message, which is a JSON text or what one is made from."""
     websocket.send(message if isinstance(message, str | bytes) else json.dumps(message))
-    return json.loads(websocket.recv(timeout=10))
+    return json.loads(websocket.recv(timeout=60))
 
 
 def rpc(url, method, **params):
@@ -37,7 +37,7 @@ def rpc(url, method, **params):
     return httpx.post(f"{url}/mcp", json=request).json()
 
 
-def eventually(result, seconds=20):
+def eventually(result, seconds=60):
     """Waits until a call has a result."""
     deadline = time.monotonic() + seconds
     while not (value := result()):
@@ -48,14 +48,16 @@ def eventually(result, seconds=20):
 
 @pytest.fixture(scope="module")
 def small():
-    """A server of four places for clients that are never silent for more than a second."""
-    with serving(make_app(4, idle_timeout=1)) as url:
+    """A server of four places for clients that are never silent for more than a few seconds."""
+    with serving(make_app(4, idle_timeout=3)) as url:
         yield url
 
 
 def test_careless_clients_of_mcp_do_not_close_the_server_for_everyone(small):
-    sessions = [rpc(small, "openenv/session/create")["result"]["session_id"] for _ in range(4)]
-    assert rpc(small, "openenv/session/create")["error"]["data"] == {"active_sessions": 4, "max_sessions": 4}
+    sessions = []
+    while "result" in (answer := rpc(small, "openenv/session/create")):
+        sessions.append(answer["result"]["session_id"])
+    assert answer["error"]["data"] == {"active_sessions": 4, "max_sessions": 4}
     created = eventually(lambda: rpc(small, "openenv/session/create").get("result"))
     assert created["session_id"] not in sessions
     called = rpc(small, "tools/call", name="show", arguments={}, session_id=sessions[0])
@@ -67,8 +69,8 @@ def test_silent_clients_are_told_why_their_connection_is_closed_and_give_their_p
     with ExitStack() as stack:
         for websocket in [eventually(lambda path=path: place_of(small, path, stack)) for path in ("/ws", "/mcp")]:
             with pytest.raises(ConnectionClosed) as closed:
-                websocket.recv(timeout=10)
-            assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (3008, "no message for 1 s")
+                websocket.recv(timeout=60)
+            assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (3008, "no message for 3 s")
         for _ in range(3):
             eventually(lambda: place_of(small, "/ws", stack))
 
@@ -89,26 +91,11 @@ def test_an_environment_whose_place_was_given_away_plays_no_more(small):
         websocket = eventually(lambda: place_of(small, "/ws", stack))
         assert said(websocket, {"type": "reset", "data": {"seed": 1}})["type"] == "observation"
 
-        # Asking for the state keeps the connection, but not the place.
-        def closed():
-            assert said(websocket, {"type": "state"})["type"] == "state"
-            answer = said(websocket, {"type": "step", "data": {"text": "?"}}) if patient.expired() else None
-            return answer if answer and answer["type"] == "error" else None
+        # What is refused keeps the connection, but not the place.
+        def refusal():
+            return said(websocket, {"type": "reset", "data": {"level": "x"}})["data"]["message"]
 
-        patient = Clock(7)
-        eventually(closed)
-        answer = said(websocket, {"type": "reset", "data": {"seed": 1}})
-        assert answer["data"]["message"] == "the environment was closed after a long silence, connect again"
-
-
-class Clock:
-    """Whether some seconds have passed."""
-
-    def __init__(self, seconds):
-        self.end = time.monotonic() + seconds
-
-    def expired(self):
-        return time.monotonic() > self.end
+        eventually(lambda: refusal() == "the environment was closed after a long silence, connect again")
 
 
 @pytest.mark.parametrize(
@@ -179,13 +166,13 @@ def test_bodies_and_messages_have_a_bound(url):
     with socket_of(url) as websocket:
         websocket.send(json.dumps({"type": "reset", "data": large}))
         with pytest.raises(ConnectionClosed) as closed:
-            websocket.recv(timeout=10)
+            websocket.recv(timeout=60)
         assert closed.value.rcvd.code == 1009
 
 
 def test_a_body_that_does_not_come_is_given_up(small):
     port = int(small.rsplit(":", 1)[1])
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as slow:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as slow:
         slow.sendall(b"POST /reset HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
         assert slow.recv(4096).startswith(b"HTTP/1.1 408 ")
 
