@@ -199,7 +199,7 @@ fuzz: ## every fuzz target for a minute (needs a nightly toolchain; without one 
 
 # Every target of fuzz/Cargo.toml, FUZZ_JOBS at a time. What they find goes to fuzz/found, beside the seeds of fuzz/corpus.
 fuzz-run: export RUSTUP_TOOLCHAIN = nightly
-fuzz-run: $(CARGO_FUZZ)
+fuzz-run: $(CARGO_FUZZ) ## of fuzz, the part that needs a nightly toolchain
 	$(CARGO_FUZZ) fuzz build --sanitizer none
 	$(CARGO_FUZZ) fuzz list | xargs -P $(FUZZ_JOBS) -I TARGET sh -c '\
 		mkdir -p fuzz/found/TARGET; \
