@@ -101,6 +101,7 @@ fn decode_mlp(message: &pb::Mlp) -> Result<Mlp, DecodeError> {
         Ok(pb::Activation::HardTanh) => Activation::HardTanh,
         Ok(pb::Activation::Softsign) => Activation::Softsign,
         Ok(pb::Activation::HardSwish) => Activation::HardSwish,
+        Ok(pb::Activation::Tanh) => Activation::Tanh,
         Err(_) => return Err(DecodeError::without_a_meaning("activation", message.activation)),
     };
     Ok(Mlp { hidden: message.hidden.clone(), activation, tables: None })
@@ -113,6 +114,7 @@ fn encode_activation(activation: Activation) -> pb::Activation {
         Activation::HardTanh => pb::Activation::HardTanh,
         Activation::Softsign => pb::Activation::Softsign,
         Activation::HardSwish => pb::Activation::HardSwish,
+        Activation::Tanh => pb::Activation::Tanh,
     }
 }
 

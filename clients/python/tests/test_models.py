@@ -1,5 +1,7 @@
 """Networks and tables beside a weighted sum: the server's games, choice by choice, from NumPy."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -35,6 +37,7 @@ MODELS = [
     (tetrion.Mlp([3, 4, 5, 6], "hard_tanh"), 1.0),
     (tetrion.Mlp([12, 8], "softsign"), 1.0),
     (tetrion.Mlp([5, 5, 5], "hard_swish"), 0.5),
+    (tetrion.Mlp([8, 6], "tanh"), 0.5),
     (tetrion.Mlp([9]), 1e37),  # Some outputs overflow, others do not.
     (TABLES, 1.0),
     (TABLES, 2e38),
@@ -109,6 +112,65 @@ def test_a_network_of_zeros_plays_as_the_controller(client):
     assert games[0].tolist() == games[1].tolist()
 
 
+def test_tanh_is_close_to_the_real_one(client):
+    found = client.enumerate_placements(tetrion.Drawing([], "I"), features=["holes", "max_height"])
+    for x in np.concatenate([np.linspace(-9, 9, 1001), [0.0, 1e-30, -1e-30, 1e30, -1e30]]):
+        # One unit that is x whatever it sees, and an output that is the unit.
+        output = tetrion.Mlp([1], "tanh").outputs(found, [0, 0, x, 1, 0])[0]
+        assert abs(output - np.tanh(x)) < 4.2e-7
+
+
+def test_a_network_of_arrays_is_one_in_numpy(client):
+    random = np.random.default_rng(5)
+    # Square, so that its shape does not show the order of its dimensions.
+    sizes = [6, 6, 6, 1]
+    matrices = [random.normal(size=shape).astype(np.float32) for shape in itertools.pairwise(sizes)]
+    biases = [random.normal(size=size).astype(np.float32) for size in sizes[1:]]
+    found = client.enumerate_placements(tetrion.Drawing(["##.###"], "T"), rules=RULES, features=FEATURES)
+    x = found.features
+    for matrix, bias in zip(matrices[:-1], biases[:-1], strict=True):
+        x = np.tanh(x @ matrix + bias)
+    expected = (x @ matrices[-1] + biases[-1])[:, 0]
+    for order, turn in (("inputs_units", np.array), ("units_inputs", np.transpose)):
+        layers = [(turn(matrix), bias) for matrix, bias in zip(matrices, biases, strict=True)]
+        model, weights = tetrion.Mlp.from_arrays(layers, order=order, activation="tanh")
+        assert model == tetrion.Mlp([6, 6], "tanh")
+        np.testing.assert_allclose(found.scores(weights, model), expected, atol=1e-5)
+    games = client.evaluate(weights=weights, features=FEATURES, model=model, seeds=[1], rules=RULES, max_pieces=20)
+    assert games.pieces[0] > 0
+
+
+def test_arrays_that_are_no_network_are_refused():
+    def layers(*shapes):
+        return [(np.zeros(matrix), np.zeros(bias)) for matrix, bias in shapes]
+
+    for given, said in (
+        (
+            layers(((8, 4), 4), ((1, 4), 1)),
+            r"layers\[1\]\[0\] has the shape \(1, 4\), .*; with order='units_inputs' it fits",
+        ),
+        (
+            layers(((4, 8), 4), ((4, 1), 1)),
+            r"layers\[0\]\[0\] has the shape \(4, 8\), .*; with order='units_inputs' it fits",
+        ),
+        (layers(((8, 4), 4), ((5, 1), 1)), r"layers\[1\]\[0\] has the shape \(5, 1\), expected \(4, 1\) in the order"),
+        (layers(((8, 4), 4), ((4, 2), 2)), "layers are 8 -> 4 -> 2, expected at least one hidden layer, and one unit"),
+        (layers(((8, 1), 1)), "layers are 8 -> 1, expected at least one hidden layer"),
+        ([], "layers are empty"),
+        (layers(((8,), 4)), r"layers\[0\] has the shapes \(8,\) and \(4,\), expected a matrix and a vector"),
+        ([np.zeros((3, 4))], r"layers\[0\] has 3 arrays, expected a matrix and its biases"),
+        (None, "layers is None, expected a list of pairs"),
+    ):
+        with pytest.raises(tetrion.InvalidArgumentError, match=said):
+            tetrion.Mlp.from_arrays(given, order="inputs_units")
+    with pytest.raises(TypeError, match="order"):
+        tetrion.Mlp.from_arrays(layers(((8, 8), 8), ((8, 1), 1)))
+    with pytest.raises(
+        tetrion.InvalidArgumentError, match=r"module is 3, expected a torch\.nn\.Sequential of Linear layers"
+    ):
+        tetrion.Mlp.from_torch(3)
+
+
 def test_parameters_are_counted():
     # (9 + 1) * 32 + 33, and two layers.
     assert tetrion.Mlp([32]).num_parameters(9) == 353
@@ -130,7 +192,7 @@ def test_what_is_no_model_is_refused(client):
     for make, said in (
         (lambda: tetrion.Mlp([2], tables=[0]), r"tables is \[0\], expected an NTuple, or None"),
         (lambda: tetrion.Mlp("32"), "hidden is '32', expected the units of each hidden layer"),
-        (lambda: tetrion.Mlp([2], "tanh"), "activation is 'tanh'.*expected one of relu, leaky_relu"),
+        (lambda: tetrion.Mlp([2], "sigmoid"), "activation is 'sigmoid'.*expected one of relu, leaky_relu"),
         (lambda: tetrion.TuplePattern("rows", [0]), "kind is 'rows', .*steps, heights"),
         (lambda: tetrion.TuplePattern("cells", 0), "positions is 0, expected a list such as"),
         (lambda: tetrion.NTuple(None), "tuples is None, expected a list of TuplePatterns"),

@@ -39,6 +39,8 @@ pub enum Activation {
     Softsign,
     /// `x * r / 6`, where r is x + 3, clipped to 0 and 6.
     HardSwish,
+    /// A quotient of polynomials that differs from tanh by 4.2e-7 at most.
+    Tanh,
 }
 
 /// Number of units of a layer that are summed in parallel.
@@ -47,6 +49,21 @@ const UNITS: usize = 4;
 const TABLE_UNITS: usize = 16;
 /// Number of rows whose table sums are computed in parallel; divides [`LANES`].
 const TABLE_LANES: usize = 4;
+
+/// From here on the float32 that is nearest to tanh is 1.
+const TANH_LIMIT: f32 = 7.905_311;
+/// The polynomials in x * x whose quotient, times x, is tanh; the highest power first. Eigen and XLA compute tanh with them.
+/// `libm` has another tanh, which calls exp: NumPy could not repeat its bits, and it has no lanes.
+const TANH_NUMERATOR: [f32; 7] = [
+    -2.760_768_4e-16,
+    2.000_188e-13,
+    -8.604_672e-11,
+    5.122_297_3e-8,
+    1.485_722_35e-5,
+    6.372_619_5e-4,
+    4.893_524_6e-3,
+];
+const TANH_DENOMINATOR: [f32; 4] = [1.198_258_4e-6, 1.185_347_1e-4, 2.268_434_7e-3, 4.893_525e-3];
 
 impl Mlp {
     /// Number of parameters for this many features: those of the network, then the tables.
@@ -312,8 +329,17 @@ impl Activation {
             Activation::HardTanh => each(sums, |x| cut(x, -1.0, 1.0)),
             Activation::Softsign => each(sums, |x| x / (1.0 + x.abs())),
             Activation::HardSwish => each(sums, |x| x * cut(x + 3.0, 0.0, 6.0) / 6.0),
+            Activation::Tanh => each(sums, tanh),
         }
     }
+}
+
+#[inline(always)]
+fn tanh(x: f32) -> f32 {
+    let x = cut(x, -TANH_LIMIT, TANH_LIMIT);
+    let square = x * x;
+    let polynomial = |terms: &[f32]| terms.iter().fold(0.0, |sum, term| sum * square + term);
+    x * polynomial(&TANH_NUMERATOR) / polynomial(&TANH_DENOMINATOR)
 }
 
 /// Clips a number at both ends. NaN stays NaN.

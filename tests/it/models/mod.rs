@@ -159,7 +159,8 @@ fn shape(model: &TwinModel) -> ModelShape {
                 "leaky_relu" => Activation::LeakyRelu,
                 "hard_tanh" => Activation::HardTanh,
                 "softsign" => Activation::Softsign,
-                _ => Activation::HardSwish,
+                "hard_swish" => Activation::HardSwish,
+                _ => Activation::Tanh,
             };
             let tables = (!tuples.is_empty()).then(|| n_tuple(tuples));
             let hidden = hidden.iter().map(|&units| units as u32).collect();
@@ -181,6 +182,8 @@ fn all_models(width: usize, height: usize) -> Vec<(TwinModel, f32)> {
         (mlp(&[4, 4, 4, 5], "relu"), 2.0),
         (mlp(&[9], "relu"), 1e37),
         (mlp(&[2, 3], "hard_swish"), 1e19),
+        (mlp(&[13, 6], "tanh"), 0.25),
+        (mlp(&[5], "tanh"), 1e37),
         (tuples(width, height), 1.0),
         (tuples(width, height), 2e38),
         (lines(width, height), 1.0),
@@ -190,6 +193,7 @@ fn all_models(width: usize, height: usize) -> Vec<(TwinModel, f32)> {
         (both(&[1], "relu", tuples(width, height)), 1.0),
         (both(&[23, 4, 3], "softsign", tuples(width, height)), 0.5),
         (both(&[6, 8], "hard_swish", lines(width, height)), 0.25),
+        (both(&[7, 3], "tanh", lines(width, height)), 0.25),
         (both(&[5], "relu", tuples(width, height)), 5e37),
     ]
 }
@@ -332,7 +336,8 @@ fn so_are_those_of_networks_and_tables_drawn_at_random() {
         let (width, height) = (4 + draw(0, 13) as u8, 5 + draw(1, 20) as u8);
         let tables = drawn_tuples(width.into(), height.into(), seed);
         let hidden: Vec<usize> = (0..1 + draw(2, 3)).map(|layer| 1 + draw(3 + layer, 40) as usize).collect();
-        let activation = ["relu", "leaky_relu", "hard_tanh", "softsign", "hard_swish"][draw(9, 5) as usize];
+        let activations = ["relu", "leaky_relu", "hard_tanh", "softsign", "hard_swish", "tanh"];
+        let activation = activations[draw(9, 6) as usize];
         let model = if seed % 4 == 0 { tables } else { both(&hidden, activation, tables) };
         let case = Case::new(&FEATURES, model, 1.0, seed);
         let (agent, rules) = (case.agent(width, TerminalValue::Score), Rules::simplified(width, height));

@@ -123,6 +123,26 @@ fn activated(activation: &str, x: f32) -> f32 {
         "hard_swish" if x + 3.0 > 6.0 => x * 6.0 / 6.0,
         "hard_swish" if x + 3.0 < 0.0 => x * 0.0 / 6.0,
         "hard_swish" => x * (x + 3.0) / 6.0,
+        "tanh" => {
+            let y = if x > 7.905_311 {
+                7.905_311
+            } else if x < -7.905_311 {
+                -7.905_311
+            } else {
+                x
+            };
+            let s = y * y;
+            let mut p = -2.760_768_4e-16_f32 * s + 2.000_188e-13;
+            p = p * s - 8.604_672e-11;
+            p = p * s + 5.122_297_3e-8;
+            p = p * s + 1.485_722_35e-5;
+            p = p * s + 6.372_619_5e-4;
+            p = p * s + 4.893_524_6e-3;
+            let mut q = 1.198_258_4e-6_f32 * s + 1.185_347_1e-4;
+            q = q * s + 2.268_434_7e-3;
+            q = q * s + 4.893_525e-3;
+            y * p / q
+        }
         _ => panic!("no activation {activation}"),
     }
 }

@@ -7,10 +7,10 @@ your own agents on lists of placements; let the server play whole games.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -33,11 +33,11 @@ class Mlp:
     A weight vector for it has F signed weights of the features, as for a linear controller, and then its N parameters, layer
     by layer: a matrix [inputs, units], row by row, then one bias per unit. With weights of 0, only the network counts. With
     `tables`, the first hidden layer adds to its sums the entry that each tuple looks up. The tables' parameters follow the
-    others: one table [entries, hidden[0]] after another, row by row.
+    others: one table [entries, hidden[0]] after another, row by row. `from_torch` and `from_arrays` make such a vector.
 
     Attributes:
         hidden: Units of each hidden layer: 1 to 4 layers of 1 to 256 units.
-        activation: Activation of the hidden units: `relu`, `leaky_relu`, `hard_tanh`, `softsign` or `hard_swish`.
+        activation: Activation of the hidden units: `relu`, `leaky_relu`, `hard_tanh`, `softsign`, `hard_swish` or `tanh`.
         tables: Tuples whose tables the first hidden layer also reads.
     """
 
@@ -57,6 +57,62 @@ class Mlp:
         object.__setattr__(self, "activation", enum_name(pb.Activation, self.activation, "activation"))
         if self.tables is not None and not isinstance(self.tables, NTuple):
             raise arguments.wrong("tables", self.tables, "an NTuple, or None for a network that reads no tables")
+
+    @classmethod
+    def from_torch(cls, module: Any) -> tuple[Mlp, Floats]:
+        """A network of PyTorch, and its weight vector.
+
+            network = torch.nn.Sequential(torch.nn.Linear(8, 32), torch.nn.Tanh(), torch.nn.Linear(32, 1))
+            model, weights = tetrion.Mlp.from_torch(network)
+            client.evaluate(weights=weights, features="bcts8", model=model, seeds=range(100))
+
+        Args:
+            module: A `torch.nn.Sequential` of `Linear` layers with one kind of activation between them. The input is a row
+                of features as the server computes them; the last layer has one unit.
+
+        Returns:
+            The network, and its weight vector: a 0 for each feature, then the parameters.
+
+        Raises:
+            InvalidArgumentError: The module has other layers or an activation that is not in the list at `activation`.
+        """
+        layers, activations = _torch_layers(module)
+        return cls.from_arrays(layers, order="units_inputs", activation=activations[0])
+
+    @classmethod
+    def from_arrays(
+        cls, layers: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]], *, order: str, activation: str = "relu"
+    ) -> tuple[Mlp, Floats]:
+        """A network from the arrays of another library, such as JAX, and its weight vector.
+
+        Args:
+            layers: A matrix and the biases of each layer, in order; the last layer has one unit.
+            order: Dimensions of the matrices: `inputs_units` as in `x @ matrix`, Flax and Keras, or `units_inputs` as in
+                PyTorch. A square matrix does not show it, so it must be given.
+            activation: Activation of the hidden units.
+
+        Returns:
+            The network, and its weight vector: a 0 for each feature, then the parameters.
+
+        Raises:
+            InvalidArgumentError: The shapes do not fit together, or there is no hidden layer.
+        """
+        order = arguments.choice("order", order, ("inputs_units", "units_inputs"))
+        pairs = arguments.items("layers", layers, "a list of pairs, the matrix and the biases of each layer")
+        parameters: list[Floats] = []
+        sizes: list[int] = []
+        for place, pair in enumerate(pairs):
+            matrix, biases = _layer(f"layers[{place}]", pair, order, sizes[-1] if sizes else None)
+            sizes = sizes or [matrix.shape[0]]
+            sizes.append(matrix.shape[1])
+            parameters += [matrix.ravel(), biases]
+        if len(sizes) < 3 or sizes[-1] != 1:
+            shape = " -> ".join(map(str, sizes)) or "empty"
+            raise InvalidArgumentError(
+                "layers", f"are {shape}, expected at least one hidden layer, and one unit in the last"
+            )
+        model = cls(sizes[1:-1], activation)
+        return model, np.concatenate([np.zeros(sizes[0], np.float32), *parameters])
 
     def num_parameters(self, num_features: int) -> int:
         """The number N of parameters for this many features."""
@@ -233,6 +289,68 @@ class NTuple:
 Model: TypeAlias = "Mlp | NTuple"
 
 
+def _layer(field: str, pair: Any, order: str, num_inputs: int | None) -> tuple[Floats, Floats]:
+    """The matrix [inputs, units] and the biases of a layer."""
+    both = arguments.items(field, pair, "a matrix and its biases")
+    if len(both) != 2:
+        raise InvalidArgumentError(field, f"has {len(both)} arrays, expected a matrix and its biases")
+    matrix, biases = (np.asarray(array, np.float32) for array in both)
+    if matrix.ndim != 2 or biases.ndim != 1:
+        raise InvalidArgumentError(
+            field, f"has the shapes {matrix.shape} and {biases.shape}, expected a matrix and a vector"
+        )
+    given = matrix.shape
+    if order == "units_inputs":
+        matrix = matrix.T
+    wanted = (matrix.shape[0] if num_inputs is None else num_inputs, biases.size)
+    if matrix.shape != wanted:
+        other = "inputs_units" if order == "units_inputs" else "units_inputs"
+        hint = f"; with order={other!r} it fits" if matrix.T.shape == wanted else ""
+        expected = wanted if order == "inputs_units" else wanted[::-1]
+        raise InvalidArgumentError(f"{field}[0]", f"has the shape {given}, expected {expected} in the order {order}{hint}")
+    return matrix, biases
+
+
+# The activations of PyTorch that are ours, with the settings that these must have.
+_TORCH_ACTIVATIONS: dict[str, tuple[str, dict[str, float]]] = {
+    "ReLU": ("relu", {}),
+    "LeakyReLU": ("leaky_relu", {"negative_slope": 0.01}),
+    "Hardtanh": ("hard_tanh", {"min_val": -1.0, "max_val": 1.0}),
+    "Softsign": ("softsign", {}),
+    "Hardswish": ("hard_swish", {}),
+    "Tanh": ("tanh", {}),
+}
+
+
+def _torch_layers(module: Any) -> tuple[list[tuple[Any, Any]], list[str]]:
+    """The matrices and biases of a network of PyTorch, and its activations. PyTorch is not imported: it may be absent."""
+    expected = f"a torch.nn.Sequential of Linear layers with one activation between them, of {', '.join(_TORCH_ACTIVATIONS)}"
+    if not any(kind.__name__ == "Sequential" for kind in type(module).__mro__):
+        raise arguments.wrong("module", module, f"{expected}; Mlp.from_arrays takes the arrays of other networks")
+    layers: list[tuple[Any, Any]] = []
+    activations: list[str] = []
+    for place, layer in enumerate(_flat(module)):
+        kind = type(layer).__name__
+        name, settings = _TORCH_ACTIVATIONS.get(kind, ("", {}))
+        if place % 2 == 0 and kind == "Linear":
+            matrix = layer.weight.detach().cpu().numpy()
+            biases = np.zeros(len(matrix)) if layer.bias is None else layer.bias.detach().cpu().numpy()
+            layers.append((matrix, biases))
+        elif place % 2 == 1 and name and all(getattr(layer, field) == value for field, value in settings.items()):
+            activations.append(name)
+        else:
+            raise arguments.wrong(f"module[{place}]", layer, expected)
+    if len(layers) != len(activations) + 1 or len(set(activations)) != 1:
+        raise arguments.wrong("module", module, expected)
+    return layers, activations
+
+
+def _flat(module: Any) -> Iterator[Any]:
+    """The layers of a `torch.nn.Sequential`, also of those inside it."""
+    for layer in module:
+        yield from _flat(layer) if type(layer).__name__ == "Sequential" else [layer]
+
+
 def _parameters(parameters: npt.ArrayLike, expected: int) -> Floats:
     with np.errstate(over="ignore"):
         numbers = np.asarray(parameters).astype(np.float32)
@@ -252,10 +370,33 @@ def _hard_swish(x: Floats) -> Floats:
     return swish
 
 
+# The quotient of polynomials that the message `Activation` defines, the highest power first.
+_TANH_LIMIT = np.float32(7.905311)
+_TANH_NUMERATOR = np.array(
+    [-2.7607684e-16, 2.000188e-13, -8.604672e-11, 5.1222973e-8, 1.48572235e-5, 6.3726195e-4, 4.8935246e-3], np.float32
+)
+_TANH_DENOMINATOR = np.array([1.1982584e-6, 1.1853471e-4, 2.2684347e-3, 4.893525e-3], np.float32)
+
+
+def _tanh(x: Floats) -> Floats:
+    x = np.clip(x, -_TANH_LIMIT, _TANH_LIMIT)
+    square = x * x
+    quotient: Floats = x * _polynomial(_TANH_NUMERATOR, square) / _polynomial(_TANH_DENOMINATOR, square)
+    return quotient
+
+
+def _polynomial(terms: Floats, x: Floats) -> Floats:
+    total = np.full_like(x, terms[0])
+    for term in terms[1:]:
+        total = total * x + term
+    return total
+
+
 _ACTIVATIONS: dict[str, Callable[[Floats], Floats]] = {
     "relu": lambda x: np.where(x > 0, x, np.float32(0)),
     "leaky_relu": lambda x: np.where(x > 0, x, x * np.float32(0.01)),
     "hard_tanh": lambda x: np.where(x > 1, np.float32(1), np.where(x < -1, np.float32(-1), x)),
     "softsign": lambda x: (x / (np.float32(1) + np.abs(x))).astype(np.float32, copy=False),
     "hard_swish": _hard_swish,
+    "tanh": _tanh,
 }
