@@ -78,9 +78,19 @@ pub fn decode_scored(request: &pb::ScoreTaskRequest) -> Result<Scored, DecodeErr
         }
         (Content::Play(play), None) => {
             let mut course = Course::new(&play);
-            for (i, &action) in request.actions.iter().enumerate() {
+            let (numbers, texts) = (&request.actions, &request.text_actions);
+            if !numbers.is_empty() && !texts.is_empty() {
+                let problem = "is given together with actions, expected one of the two";
+                return Err(DecodeError::field("text_actions", problem));
+            }
+            for (i, &action) in numbers.iter().enumerate() {
                 let played = course.act(action);
                 played.map_err(|error| DecodeError::field(format!("actions[{i}]"), error.to_string()))?;
+            }
+            for (i, text) in texts.iter().enumerate() {
+                course
+                    .act_by_text(text)
+                    .map_err(|error| DecodeError::field(format!("text_actions[{i}]"), error.to_string()))?;
             }
             Ok(Scored::Actions(pb::ScoreTaskResponse {
                 score: course.score(),
@@ -91,8 +101,9 @@ pub fn decode_scored(request: &pb::ScoreTaskRequest) -> Result<Scored, DecodeErr
                 spreads: course.stakes().iter().map(Stakes::spread).collect(),
             }))
         }
-        (Content::Formula(_), _) if !request.actions.is_empty() => {
-            Err(DecodeError::field("actions", "are given for a task that asks for a formula; send a formula"))
+        (Content::Formula(_), _) if !request.actions.is_empty() || !request.text_actions.is_empty() => {
+            let field = if request.actions.is_empty() { "text_actions" } else { "actions" };
+            Err(DecodeError::field(field, "are given for a task that asks for a formula; send a formula"))
         }
         (Content::Formula(_), None) => Err(DecodeError::missing("formula")),
         (Content::Formula(task), Some(formula)) => {

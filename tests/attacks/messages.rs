@@ -182,7 +182,8 @@ pub fn samples(session: &str, num_envs: u32, state: &[u8]) -> Vec<(&'static str,
         envs: envs::encode(Some(&env_ids)),
         max_frames_per_second: 60,
     };
-    let score = pb::ScoreTaskRequest { split: "train".into(), index: 5, actions: vec![0, 1], formula: None };
+    let score =
+        pb::ScoreTaskRequest { split: "train".into(), index: 5, actions: vec![0, 1], ..Default::default() };
     let step = step(&session, num_envs);
     let mut samples = vec![
         (INFO, pb::GetServerInfoRequest {}.encode_to_vec()),

@@ -40,6 +40,21 @@ def test_an_oracle_scores_one_and_half_of_it_less(client, index):
     assert len(score.regrets) == len(score.spreads) == (score.pieces if index < 2 else 0)
 
 
+@pytest.mark.parametrize("index", range(6))
+def test_texts_are_scored_as_their_numbers(client, index):
+    task = client.task("test", index)
+    with tasks.begin(client, task) as session:
+        texts = []
+        for action in task.oracle_actions:
+            lines = session.render(style="prompt_actions")[0].split("column\n")[1].splitlines()
+            place = session.enumerate_placements().actions.tolist().index(action)
+            texts.append(lines[place].split()[len(texts) % 2])
+            session.step([action])
+    by_numbers = client.score_task("test", index, actions=task.oracle_actions)
+    assert client.score_task("test", index, actions=texts) == by_numbers
+    assert by_numbers.score == 1.0
+
+
 def test_a_formula_is_scored(client):
     task = client.task("train", 6)
     assert client.score_task("train", 6, formula=task.oracle_formula).score == 1.0
@@ -57,7 +72,15 @@ def test_what_is_no_answer_is_refused(client):
     with pytest.raises(tetrion.InvalidRequestError, match="formula"):
         client.score_task("train", 0, formula="-holes")
     with pytest.raises(tetrion.InvalidArgumentError, match="actions"):
-        client.score_task("train", 0, actions=["a"])
+        client.score_task("train", 0, actions=[None])
+    with pytest.raises(tetrion.InvalidRequestError, match=r'text_actions\[0\]: "zz" is not a legal action, .*: a 0@0'):
+        client.score_task("train", 0, actions=["zz"])
+    with pytest.raises(tetrion.InvalidRequestError, match=r"text_actions\[1\]: follows the end of the task"):
+        client.score_task("train", 0, actions=["a", "a"])
+    with pytest.raises(tetrion.InvalidArgumentError, match=r"actions\[1\] is 0, expected a name"):
+        client.score_task("train", 1, actions=["a", 0])
+    with pytest.raises(tetrion.InvalidRequestError, match=r"text_actions: are given for a task that asks for a formula"):
+        client.score_task("train", 6, actions=["a"])
 
 
 def test_a_task_is_played_in_a_session(client):

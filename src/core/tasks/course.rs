@@ -2,6 +2,7 @@
 
 use super::play::{Goal, PlayTask};
 use crate::engine::{LowPlayfield, Piece, Placement, Rules, land, placements};
+use crate::prompts::{Choices, UnknownAction};
 use crate::values::{self, Stakes};
 
 /// A position of a task: what decides whether the goal can still be reached.
@@ -26,7 +27,7 @@ pub struct Course<'a> {
 }
 
 /// The reason why an action cannot be played.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlayError {
     /// The task is over.
     #[error("follows the end of the task")]
@@ -34,6 +35,9 @@ pub enum PlayError {
     /// The piece has no such placement.
     #[error("is {0}, which is no placement of the piece")]
     Illegal(i32),
+    /// A text that is no legal action.
+    #[error(transparent)]
+    Unknown(#[from] UnknownAction),
 }
 
 impl Position {
@@ -121,6 +125,17 @@ impl Course<'_> {
             None if self.piece().is_none() => Err(PlayError::Over),
             None => Err(PlayError::Illegal(action)),
         }
+    }
+
+    /// Places the piece by the text of an action, as [`prompts`](crate::prompts) read it.
+    ///
+    /// # Errors
+    /// [`PlayError`], also for a text that is no legal action. Then nothing has changed.
+    pub fn act_by_text(&mut self, text: &str) -> Result<(), PlayError> {
+        let piece = self.piece().ok_or(PlayError::Over)?;
+        let choices =
+            Choices::Placements(self.placements().into_iter().map(|placement| (piece, placement)).collect());
+        self.act(choices.read(&self.task.rules, text)?)
     }
 
     /// The legal placements; none when the task is over.

@@ -29,7 +29,7 @@ pub(super) fn generate(
     for attempt in 0.. {
         let mut rng = AgentRng::new(word(seed, Tag::Game, attempt));
         let Some(mut task) = candidate(group, difficulty, &mut rng) else { continue };
-        if !task.start.is_in(split) {
+        if !task.start.is_in(split, task.rules.preview) {
             continue;
         }
         let oracle = match task.goal {

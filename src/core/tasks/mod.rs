@@ -16,7 +16,7 @@
 //! | `formula` | 10 x 10 | a formula that plays well on hidden seeds | our controller |
 //!
 //! This room knows no requests and no sessions. The surprising decision: a start position decides to which split it may
-//! belong, by a bit of its fingerprint. So no start of one split appears in the other, even on playfields
+//! belong, by a bit of the fingerprint of what it shows. So no start of one split appears in the other, even on playfields
 //! with few positions.
 
 mod course;

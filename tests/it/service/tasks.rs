@@ -10,7 +10,12 @@ fn of(split: &str, index: u32) -> pb::GetTaskRequest {
 }
 
 fn scored(index: u32, actions: &[i32]) -> pb::ScoreTaskRequest {
-    pb::ScoreTaskRequest { split: "train".to_owned(), index, actions: actions.to_vec(), formula: None }
+    pb::ScoreTaskRequest { split: "train".to_owned(), index, actions: actions.to_vec(), ..Default::default() }
+}
+
+fn texts(index: u32, texts: &[&str]) -> pb::ScoreTaskRequest {
+    let text_actions = texts.iter().map(|text| (*text).to_owned()).collect();
+    pb::ScoreTaskRequest { text_actions, ..scored(index, &[]) }
 }
 
 fn formula(index: u32, text: &str) -> pb::ScoreTaskRequest {
@@ -104,6 +109,10 @@ async fn what_is_no_task_and_no_answer_is_refused() {
     for (request, field) in [
         (scored(0, &[99]), "actions[0]"),
         (scored(0, &[0, 0]), "actions[1]"),
+        (texts(0, &["zz"]), "text_actions[0]"),
+        (texts(0, &["a", "a"]), "text_actions[1]"),
+        (pb::ScoreTaskRequest { actions: vec![0], ..texts(0, &["a"]) }, "text_actions"),
+        (texts(6, &["a"]), "text_actions"),
         (scored(6, &[0]), "actions"),
         (scored(6, &[]), "formula"),
         (formula(0, "-holes"), "formula"),

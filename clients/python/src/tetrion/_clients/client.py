@@ -159,7 +159,7 @@ class Client:
         return cast(Task, record(self._connection.call_patiently("GetTask", request)))
 
     def score_task(
-        self, split: str, index: int, *, actions: Sequence[int] | None = None, formula: str | None = None
+        self, split: str, index: int, *, actions: Sequence[int] | Sequence[str] | None = None, formula: str | None = None
     ) -> TaskScore:
         """The score of a task: of the actions so far, or of a formula.
 
@@ -168,7 +168,8 @@ class Client:
         Args:
             split: `train` or `test`.
             index: Number of the task.
-            actions: The actions from the start of the task on, for all tasks but those of the group `formula`.
+            actions: The actions from the start of the task on, for all tasks but those of the group `formula`: numbers, or
+                texts such as `["c", "0@2"]`.
             formula: The formula, for a task of the group `formula`. It plays games, which takes up to some seconds.
 
         Raises:
@@ -177,8 +178,11 @@ class Client:
         """
         request = pb.ScoreTaskRequest(split=_split(split), index=arguments.integer("index", index))
         if actions is not None:
-            low, high = -(2**31), 2**31 - 1
-            request.actions.extend(arguments.integers("actions", actions, "actions such as [3, 0]", high, low))
+            if any(isinstance(action, str) for action in arguments.items("actions", actions, "actions such as [3, 0]")):
+                request.text_actions.extend(arguments.names("actions", actions, "0@2"))
+            else:
+                low, high = -(2**31), 2**31 - 1
+                request.actions.extend(arguments.integers("actions", actions, "actions such as [3, 0]", high, low))
         if formula is not None:
             request.formula.text = arguments.string("formula", formula, "a formula such as '-holes'")
         return cast(TaskScore, record(self._connection.call_patiently("ScoreTask", request)))
