@@ -110,9 +110,10 @@ impl Terminal {
         self.read_until(text, |terminal| terminal.screen().contains(text));
     }
 
-    /// The screen as it is now.
+    /// The lines of the screen as they are now, without the blanks at their ends.
     pub fn screen(&self) -> String {
-        self.screen.screen().contents()
+        let screen = self.screen.screen();
+        screen.rows(0, screen.size().1).map(|line| line.trim_end().to_owned() + "\n").collect()
     }
 
     /// Types keys.
