@@ -10,7 +10,7 @@ use std::sync::Arc;
 use divan::counter::ItemsCount;
 use tetrion::pool::Pool;
 use tetrion::server::{Server, ServerConfig};
-use tetrion::service::{CallPool, Clock, Environments, ServerFacts, SessionStore, StoreLimits};
+use tetrion::service::{CallPool, Clock, Environments, Pressure, ServerFacts, SessionStore, StoreLimits};
 use tetrion::wire::limits::DEFAULT_MAX_CALL_WORK;
 use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_server::EnvironmentService;
@@ -29,8 +29,8 @@ const NUM_ENVS: [u32; 4] = [1, 64, 256, 4096];
 #[divan::bench(args = NUM_ENVS)]
 fn handler(bencher: divan::Bencher, num_envs: u32) {
     let runtime = Runtime::new().unwrap();
-    let store = Arc::new(SessionStore::new(StoreLimits::default(), Clock::system()));
-    let calls = CallPool::new(Pool::new(0).unwrap(), DEFAULT_MAX_CALL_WORK);
+    let store = Arc::new(SessionStore::new(StoreLimits::default(), Clock::system(), &Pressure::default()));
+    let calls = CallPool::new(Pool::new(0).unwrap(), DEFAULT_MAX_CALL_WORK, Pressure::default());
     let service = Environments::new(store, calls, ServerFacts::default());
     let requests = runtime.block_on(async {
         let create = pb::CreateSessionRequest { config: Some(config(num_envs, false)), ..Default::default() };

@@ -12,6 +12,11 @@
 
 use std::process::ExitCode;
 
+/// Returns freed memory to the system within seconds, with a thread in the background.
+#[cfg(not(target_env = "msvc"))]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 fn main() -> ExitCode {
     tetrion::cli::main(std::env::args_os().collect())
 }

@@ -19,8 +19,8 @@ use tetrion::pool::Pool;
 use tetrion::server::Tokens;
 use tetrion::server::calls::around_calls;
 use tetrion::service::{
-    CallPool, Clock, Environments, EvaluationCapacity, Evaluations, Kernel, ServerFacts, SessionStore,
-    StoreLimits, Worlds,
+    CallPool, Clock, Environments, EvaluationCapacity, Evaluations, Kernel, Pressure, ServerFacts,
+    SessionStore, StoreLimits, Worlds,
 };
 use tetrion::wire::{pb, seeding};
 use tetrion::wire::pb::environment_service_server::EnvironmentService;
@@ -59,8 +59,8 @@ impl Services {
     pub fn new() -> Services {
         let clock = Clock::new(SystemTime::UNIX_EPOCH, || Duration::ZERO);
         let limits = StoreLimits { max_envs: 300, ..StoreLimits::default() };
-        let store = Arc::new(SessionStore::new(limits, clock));
-        let calls = CallPool::new(POOL.clone(), MAX_WORK);
+        let store = Arc::new(SessionStore::new(limits, clock, &Pressure::default()));
+        let calls = CallPool::new(POOL.clone(), MAX_WORK, Pressure::default());
         let mut services = Services { store, calls, session: String::new() };
         services.session = RUNTIME.block_on(async {
             let seeding = Some(seeding::from_seed(1));

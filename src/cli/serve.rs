@@ -23,14 +23,13 @@ use super::notify::{State, notify};
 use super::output::{self, print};
 use crate::input::UsageError;
 use crate::server::{Hosts, Origins, Server, ServerConfig, log_panics};
-use crate::service::allotment::LEAST_MEMORY;
+use crate::service::allotment::{DEFAULT_MEMORY, LEAST_MEMORY};
 use crate::service::{Allotment, Deadlines, EvaluationCapacity, NetworkLimits, StoreLimits};
 use crate::wire::limits::{
     DEFAULT_ANSWER_TIMEOUT, DEFAULT_FIRST_REQUEST_TIMEOUT, DEFAULT_IDLE_TIMEOUT, DEFAULT_MAX_CALL_WORK,
     DEFAULT_MAX_CALLS_PER_CONNECTION, DEFAULT_MAX_ENVS, DEFAULT_MAX_EVALUATIONS_PER_CALLER,
     DEFAULT_MAX_SESSIONS, DEFAULT_MAX_UNREAD, DEFAULT_MAX_WATCHES, DEFAULT_MAX_WATCHES_PER_CALLER,
-    DEFAULT_REQUEST_TIMEOUT, DEFAULT_RESPONSE_BYTES, MAX_REQUEST_BYTES, MAX_RESPONSE_BYTES,
-    default_connections_per_address,
+    DEFAULT_REQUEST_TIMEOUT, default_connections_per_address,
 };
 
 /// The options of `tetrion serve`.
@@ -86,7 +85,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_MAX_CALL_WORK.as_secs_f64(), value_parser = seconds)]
     pub max_call_work: f64,
 
-    /// Memory for the whole server, in MiB, at least 1024. Sets the defaults of the limits on sessions, evaluations,
+    /// Memory for the whole server, in MiB, at least 256. Sets the defaults of the limits on sessions, evaluations,
     /// requests, answers, connections and calls [default: as with 4096]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(LEAST_MEMORY >> 20..=1 << 20))]
     pub memory: Option<u64>,
@@ -234,10 +233,11 @@ fn at_least_one() -> clap::builder::RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..)
 }
 
-/// The range of `--request-memory` and `--answer-memory`: room for two of the largest messages, up to 1 TiB.
+/// The range of `--request-memory` and `--answer-memory`: as much as a server with the least memory has, up to 1 TiB.
 fn traffic_mib() -> clap::builder::RangedU64ValueParser<u64> {
-    const { assert!(MAX_REQUEST_BYTES == MAX_RESPONSE_BYTES) };
-    clap::value_parser!(u64).range(2 * u64::from(MAX_REQUEST_BYTES >> 20)..=1 << 20)
+    const LEAST: Allotment = Allotment::new(LEAST_MEMORY);
+    const { assert!(LEAST.requests == LEAST.answers) };
+    clap::value_parser!(u64).range(LEAST.requests >> 20..=1 << 20)
 }
 
 /// Parses an origin in the form that browsers send, for byte-wise comparison.
@@ -308,7 +308,6 @@ fn without_credentials(url: &str) -> String {
 /// # Errors
 /// If the server cannot start, or its socket fails.
 pub fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
-    keep_memory_of_answers();
     start_log(&args)?;
     let access = args.access.open(args.listen)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -316,16 +315,6 @@ pub fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     // Drops the connections that have not ended in time, with their tasks.
     runtime.shutdown_background();
     served.map(|()| ExitCode::SUCCESS)
-}
-
-/// Lets glibc reuse the memory of one answer for the next.
-///
-/// glibc takes large blocks from the system and returns them when they are freed. An answer of several megabytes would
-/// then page-fault page by page each time, which costs as much as filling it. The threshold grows to the largest block
-/// ever freed, so this function frees one before the server starts. The block is never touched and so takes no memory.
-/// Other allocators ignore this.
-fn keep_memory_of_answers() {
-    drop(std::hint::black_box(Vec::<u8>::with_capacity(2 * DEFAULT_RESPONSE_BYTES as usize)));
 }
 
 async fn serve(mut access: Access, args: &ServeArgs) -> anyhow::Result<()> {
@@ -386,6 +375,7 @@ fn config(args: &ServeArgs, access: &Access) -> anyhow::Result<ServerConfig> {
             memory: args.evaluation_memory << 20,
             max_unread,
         },
+        memory: args.memory.map_or(DEFAULT_MEMORY, |mib| mib << 20),
         max_call_work: Duration::from_secs_f64(args.max_call_work),
         network: network(args),
         drain_timeout: Duration::from_secs_f64(args.drain_timeout),

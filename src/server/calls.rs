@@ -48,7 +48,7 @@ use super::traces::Traces;
 use crate::pool::Pool;
 use crate::service::budget::Share;
 use crate::service::status::{Refusal, count};
-use crate::service::{Busy, CallContext, NetworkLimits};
+use crate::service::{Busy, CallContext, NetworkLimits, Pressure};
 use crate::wire;
 
 /// The layer, which wraps the router of all gRPC services.
@@ -113,7 +113,7 @@ where
     R: http_body::Body<Data = Bytes> + Send + 'static,
     R::Error: Into<BoxError>,
 {
-    let peer = Network::new(NetworkLimits::default(), Duration::MAX).peer();
+    let peer = Network::new(NetworkLimits::default(), Duration::MAX, &Pressure::default()).peer();
     CallLayer::new(drain, tokens, pool, None).layer(service).map_request(move |mut request: Request<Body>| {
         request.extensions_mut().insert(peer.clone());
         request
@@ -180,7 +180,7 @@ where
             // A call with one answer ends soon, and its effects cannot be undone.
             removed = Some(token_removed).filter(|_| record.method.answers_stream);
         }
-        let takes = record.method.takes;
+        let takes = record.method.takes.at_most(peer.max_request_bytes());
         let body = Body::new(record.received(Body::new(body)));
         let reception = Reception::new(body, takes, &peer, call.clone());
         let body = match Encoding::take(&mut parts.headers) {

@@ -25,7 +25,7 @@ use crate::pool::Party;
 use crate::service::brake::Brake;
 use crate::service::budget::{Budget, Share};
 use crate::service::metrics::{CONNECTIONS, CONNECTIONS_ACCEPTED, CONNECTIONS_CLOSED};
-use crate::service::{Deadlines, NetworkLimits};
+use crate::service::{Deadlines, NetworkLimits, Pressure};
 use crate::wire::limits::{CONNECTION_MEMORY, OWN_CALLS, OWN_MEMORY};
 
 /// Limit on log lines about closed connections.
@@ -43,6 +43,8 @@ pub(super) struct Network {
     pub calls: Arc<Budget>,
     requests: Arc<Budget>,
     answers: Arc<Budget>,
+    /// Bytes of the largest request.
+    max_request_bytes: u32,
     /// Longest time that an answer may stay unread while memory for answers is scarce.
     max_unread: Duration,
 }
@@ -76,6 +78,7 @@ struct Shared {
     requests: Arc<Budget>,
     /// Bytes of unread answers.
     answers: Arc<Budget>,
+    max_request_bytes: u32,
     deadlines: Deadlines,
     max_unread: Duration,
     life: Mutex<Life>,
@@ -125,15 +128,16 @@ enum Overdue {
 }
 
 impl Network {
-    pub(super) fn new(limits: NetworkLimits, max_unread: Duration) -> Arc<Network> {
+    pub(super) fn new(limits: NetworkLimits, max_unread: Duration, pressure: &Pressure) -> Arc<Network> {
         Arc::new(Network {
             connections: Budget::new(limits.max_connections.into()),
             addresses: Addresses::new(limits.max_connections_per_address),
             calls: Budget::new(limits.max_calls.into()),
-            requests: Budget::new(limits.request_memory),
-            answers: Budget::new(limits.answer_memory),
+            requests: Budget::of_bytes(limits.request_memory, pressure),
+            answers: Budget::of_bytes(limits.answer_memory, pressure),
             // A deadline of zero would always be due.
             max_unread: max_unread.max(Duration::from_millis(100)),
+            max_request_bytes: limits.max_request_bytes(),
             deadlines: limits.deadlines,
         })
     }
@@ -151,6 +155,7 @@ impl Network {
             calls: self.calls.part(u64::MAX, OWN_CALLS),
             requests: self.requests.part(CONNECTION_MEMORY, OWN_MEMORY),
             answers: self.answers.part(CONNECTION_MEMORY, OWN_MEMORY),
+            max_request_bytes: self.max_request_bytes,
             max_unread: self.max_unread,
             deadlines: self.deadlines,
             life: Mutex::new(life),
@@ -210,6 +215,11 @@ impl Peer {
     /// Budget of request messages.
     pub(super) fn requests(&self) -> &Arc<Budget> {
         &self.0.requests
+    }
+
+    /// Bytes of the largest request.
+    pub(super) fn max_request_bytes(&self) -> u32 {
+        self.0.max_request_bytes
     }
 
     /// Budget of answers.

@@ -31,7 +31,7 @@ impl Held {
     /// # Errors
     /// If no place is free or too little memory is left.
     pub fn take(peer: &Peer, room: u64) -> Result<Held, Status> {
-        let full = |spent: Spent| Refusal::CallLimit { limit: spent.limit };
+        let full = |spent: Spent| Refusal::spent(spent, |limit, _| Refusal::CallLimit { limit });
         let place = peer.calls().take(1).map_err(full)?;
         let answers = Answers::new(peer.answers(), room)?;
         Ok(Held { answers, leaving: None, calling: peer.begin(), _place: place })

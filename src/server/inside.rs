@@ -21,7 +21,7 @@ use super::calls::{CallLayer, Calls};
 use super::connection::{Network, Peer};
 use super::headers::is_of;
 use super::{ServerConfig, ServerError, Services, metrics, prepare_codec};
-use crate::service::{Direct, Environments, Evaluations, reap_forever};
+use crate::service::{Direct, Environments, Evaluations, Pressure, reap_forever};
 use crate::wire::pb::environment_service_server::EnvironmentServiceServer;
 use crate::wire::pb::evaluation_service_server::{self, EvaluationServiceServer};
 
@@ -47,9 +47,9 @@ impl Inside {
     /// Outside a tokio runtime, which the leases of sessions need.
     pub fn start(config: &ServerConfig) -> Result<Inside, ServerError> {
         getrandom::u64().map_err(ServerError::Randomness)?;
-        let services = Services::new(config)?;
+        let services = Services::new(config, &Pressure::default())?;
         prepare_codec();
-        let network = Network::new(config.network, config.evaluations.max_unread);
+        let network = Network::new(config.network, config.evaluations.max_unread, &Pressure::default());
         let reaper = reap_forever(services.store);
         let upkeep = tokio::spawn(async {
             tokio::select! {

@@ -60,10 +60,11 @@ use tracing::{info, warn};
 
 use self::metrics::{Activity, Threads};
 use crate::pool::{Pool, PoolError};
+use crate::service::allotment::DEFAULT_MEMORY;
 use crate::service::status::Refusal;
 use crate::service::{
     CallContext, CallPool, Clock, Environments, EvaluationCapacity, Evaluations, Kernel, NetworkLimits,
-    ServerFacts, SessionStore, StoreLimits, Worlds, reap_forever,
+    Pressure, ServerFacts, SessionStore, StoreLimits, Worlds, reap_forever,
 };
 use crate::wire;
 use crate::wire::codec::{Gate, set_aside, set_gate};
@@ -108,6 +109,8 @@ pub struct ServerConfig {
     pub store: StoreLimits,
     /// Limits on evaluations, and on how long their answers may stay unread.
     pub evaluations: EvaluationCapacity,
+    /// Bytes that the process may use. When it uses nearly all of them, the server refuses large calls.
+    pub memory: u64,
     /// Longest estimated time of a call on one core, except evaluations.
     pub max_call_work: Duration,
     /// Limits on connections, calls, and the memory that they hold.
@@ -140,6 +143,7 @@ impl Default for ServerConfig {
             kernel: Kernel::default(),
             store: StoreLimits::default(),
             evaluations: EvaluationCapacity::default(),
+            memory: DEFAULT_MEMORY,
             max_call_work: DEFAULT_MAX_CALL_WORK,
             network: NetworkLimits::default(),
             drain_timeout: Duration::from_secs(10),
@@ -222,17 +226,18 @@ struct Services {
 }
 
 impl Services {
-    fn new(config: &ServerConfig) -> Result<Services, ServerError> {
+    fn new(config: &ServerConfig, pressure: &Pressure) -> Result<Services, ServerError> {
         metrics::install();
         let players = Pool::with_niceness(config.num_threads, "player", NICENESS.1)?;
         let callers = Pool::with_niceness(0, "caller", NICENESS.0)?;
-        let calls = CallPool::new(callers.clone(), config.max_call_work);
+        let calls = CallPool::new(callers.clone(), config.max_call_work, pressure.clone());
         let facts = ServerFacts {
             evaluations: config.evaluations,
             num_threads: players.num_threads() as u32,
             kernel: config.kernel,
+            network: config.network,
         };
-        let store = Arc::new(SessionStore::new(config.store, Clock::system()));
+        let store = Arc::new(SessionStore::new(config.store, Clock::system(), pressure));
         Ok(Services {
             environments: Environments::new(store.clone(), calls.clone(), facts),
             worlds: Worlds::new(store.clone()),
@@ -282,11 +287,12 @@ impl Server {
         let unbound = |source| ServerError::Listen { listen, source };
         let listener = TcpListener::bind(listen).await.map_err(unbound)?;
         let local_addr = listener.local_addr().map_err(unbound)?;
-        let services = Services::new(&config)?;
+        let pressure = Pressure::new(config.memory, process::memory);
+        let services = Services::new(&config, &pressure)?;
         let open =
             |path: &PathBuf| StateDir::open(path, &services.store).map_err(|error| config.state_error(error));
         let state = config.state.as_ref().map(open).transpose()?;
-        let network = Network::new(config.network, config.evaluations.max_unread);
+        let network = Network::new(config.network, config.evaluations.max_unread, &pressure);
         let traces = config.otlp.as_deref().map(Traces::start).transpose()?;
         Ok(Server { local_addr, listener, network, services, state, traces, config })
     }

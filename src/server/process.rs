@@ -18,10 +18,19 @@ pub(super) fn usage() -> Usage {
     Usage { memory: memory(), cpu: cpu(), open_fds: open_fds(), max_fds: max_fds() }
 }
 
-fn memory() -> Option<u64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let kib = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?.trim().strip_suffix(" kB")?;
-    Some(kib.parse::<u64>().ok()? * 1024)
+/// Resident memory in bytes, in a few microseconds.
+pub(super) fn memory() -> Option<u64> {
+    let pages = fs::read_to_string("/proc/self/statm").ok()?;
+    let resident: u64 = pages.split_whitespace().nth(1)?.parse().ok()?;
+    Some(resident * page_bytes())
+}
+
+/// Bytes of a page of memory.
+fn page_bytes() -> u64 {
+    #[cfg(unix)]
+    return rustix::param::page_size() as u64;
+    #[cfg(not(unix))]
+    return 4096; // without /proc no pages are counted
 }
 
 fn cpu() -> Option<f64> {

@@ -54,6 +54,13 @@ pub(super) struct Takes {
     pub max_bytes: u32,
 }
 
+impl Takes {
+    /// These limits, but with at most so many bytes per message.
+    pub(super) fn at_most(self, max_bytes: u32) -> Takes {
+        Takes { max_bytes: self.max_bytes.min(max_bytes), ..self }
+    }
+}
+
 /// The body of a request, which reserves memory before tonic reads it.
 #[derive(Debug)]
 pub(super) struct Reception {
@@ -160,8 +167,8 @@ pub(super) fn too_long(length: impl std::fmt::Display, max_bytes: u32) -> Status
 }
 
 /// The refusal of a message of `bytes` for which too little memory is left.
-pub(super) fn no_room(bytes: u64, Spent { limit, taken }: Spent) -> Status {
-    Refusal::RequestLimit { bytes, limit, taken }.into()
+pub(super) fn no_room(bytes: u64, spent: Spent) -> Status {
+    Refusal::spent(spent, |limit, taken| Refusal::RequestLimit { bytes, limit, taken }).into()
 }
 
 impl http_body::Body for Reception {

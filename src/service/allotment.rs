@@ -11,8 +11,12 @@ use super::answers::SMALL_ANSWER_BYTES;
 /// Default memory of a server, in bytes.
 pub const DEFAULT_MEMORY: u64 = 4 << 30;
 
-/// Least memory of a server, in bytes: with less, two of the largest requests would not fit.
-pub const LEAST_MEMORY: u64 = 1 << 30;
+/// Least memory of a server, in bytes: enough for a course's learners. The largest requests need a [`ROOMY`] server.
+pub const LEAST_MEMORY: u64 = 256 << 20;
+
+/// Memory of a server with room for two of the largest requests, in bytes. A smaller one also has fewer connections and
+/// calls for its size.
+const ROOMY: u64 = 1 << 30;
 
 /// Bytes of a server that has just started: its program, threads and tables.
 const PROGRAM_BYTES: u64 = 24 << 20;
@@ -20,9 +24,9 @@ const PROGRAM_BYTES: u64 = 24 << 20;
 /// Bytes of tables of exact values for tasks, and of searches for the oracles of tasks.
 const TASK_BYTES: u64 = 32 << 20;
 
-/// Bytes of a call outside the budgets: its task and initial buffers, small headers, and a small request both encoded
-/// and decoded.
-const CALL_BYTES: u64 = 26 << 10;
+/// Bytes of a call outside the budgets: its task and initial buffers, small headers, and a small request encoded, decoded
+/// and read.
+const CALL_BYTES: u64 = 32 << 10;
 
 const MIB: u64 = 1 << 20;
 
@@ -57,8 +61,8 @@ impl Allotment {
             evaluations: mib / 8 * MIB,
             requests: mib / 8 * MIB,
             answers: mib / 8 * MIB,
-            max_connections: (mib / 4) as u32,
-            max_calls: (mib * 2) as u32,
+            max_connections: if memory < ROOMY { mib / 8 } else { mib / 4 } as u32,
+            max_calls: if memory < ROOMY { mib } else { mib * 2 } as u32,
             max_evaluations: (mib / 64) as u32,
         }
     }

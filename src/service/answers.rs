@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use tonic::Extensions;
 
-use super::budget::{Budget, Share, Spent};
+use super::budget::{Budget, Share};
 use super::refusal::Refusal;
 
 /// Largest answer that needs no reservation. Each call reserves this much from its start to its end: at most 128 MiB
@@ -49,7 +49,7 @@ impl Answers {
     /// # Errors
     /// [`Refusal::AnswerLimit`] if the budget has less left than `bytes`.
     pub fn new(budget: &Arc<Budget>, bytes: u64) -> Result<Answers, Refusal> {
-        let mut small = budget.take(bytes).map_err(|spent| no_room(bytes, spent))?;
+        let mut small = budget.take(bytes).map_err(|spent| Refusal::spent(spent, no_room(bytes)))?;
         small.set(bytes + SMALL_ANSWER_BYTES);
         let made = Mutex::new(budget.share());
         let call = OnTheirWay {
@@ -72,12 +72,20 @@ impl Answers {
     /// # Errors
     /// [`Refusal::AnswerLimit`] if less memory is left.
     pub fn room(&self, bytes: u64) -> Result<Room, Refusal> {
-        let share = match &self.0 {
-            Some(call) if bytes > SMALL_ANSWER_BYTES => {
-                Some(call.budget.take(bytes).map_err(|spent| no_room(bytes, spent))?)
-            }
-            _ => None,
-        };
+        if bytes > SMALL_ANSWER_BYTES {
+            return self.exact_room(bytes);
+        }
+        Ok(Room { answers: self.clone(), share: None })
+    }
+
+    /// Reserves `bytes`, however few they are.
+    ///
+    /// # Errors
+    /// [`Refusal::AnswerLimit`] if less memory is left.
+    pub(super) fn exact_room(&self, bytes: u64) -> Result<Room, Refusal> {
+        let take = |call: &Arc<OnTheirWay>| call.budget.take(bytes);
+        let share =
+            self.0.as_ref().map(take).transpose().map_err(|spent| Refusal::spent(spent, no_room(bytes)))?;
         Ok(Room { answers: self.clone(), share })
     }
 
@@ -149,7 +157,7 @@ impl Room {
     /// [`Refusal::AnswerLimit`] if less memory is left.
     pub fn grow_to(&mut self, bytes: u64) -> Result<(), Refusal> {
         match &mut self.share {
-            Some(share) => share.grow_to(bytes).map_err(|spent| no_room(bytes, spent)),
+            Some(share) => share.grow_to(bytes).map_err(|spent| Refusal::spent(spent, no_room(bytes))),
             None => {
                 self.share = self.answers.room(bytes)?.share;
                 Ok(())
@@ -166,6 +174,6 @@ impl Room {
     }
 }
 
-fn no_room(bytes: u64, Spent { limit, taken }: Spent) -> Refusal {
-    Refusal::AnswerLimit { bytes, limit, taken }
+fn no_room(bytes: u64) -> impl FnOnce(u64, u64) -> Refusal {
+    move |limit, taken| Refusal::AnswerLimit { bytes, limit, taken }
 }

@@ -8,10 +8,14 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use super::pressure::{Level, Pressed, Pressure};
+
 /// A limited amount, with a count of how much of it is taken.
 #[derive(Debug)]
 pub struct Budget {
     limit: u64,
+    /// The memory of the process, for a budget of bytes.
+    pressure: Pressure,
     taken: Mutex<u64>,
     /// The whole that contains this budget, if any.
     all: Option<Whole>,
@@ -25,14 +29,18 @@ struct Whole {
     own: u64,
 }
 
-/// The error for a budget that has too little left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{taken} of {limit} are taken")]
-pub struct Spent {
-    /// The limit of the exhausted budget: the part or the whole.
-    pub limit: u64,
-    /// Amount taken from that budget.
-    pub taken: u64,
+/// The reason why a budget refuses an amount.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spent {
+    /// Too little is left.
+    Limit {
+        /// The limit of the exhausted budget: the part or the whole.
+        limit: u64,
+        /// Amount taken from that budget.
+        taken: u64,
+    },
+    /// Enough is left, but the process uses nearly all of its memory.
+    Pressure(Pressed),
 }
 
 /// An amount taken from a budget; dropping it releases the amount.
@@ -43,9 +51,14 @@ pub struct Share {
 }
 
 impl Budget {
-    /// A budget with this limit.
+    /// A budget with this limit, for anything but bytes.
     pub fn new(limit: u64) -> Arc<Budget> {
-        Arc::new(Budget { limit, taken: Mutex::new(0), all: None })
+        Budget::of_bytes(limit, &Pressure::default())
+    }
+
+    /// A budget of bytes. While the process uses nearly all of its memory, the budget refuses large amounts.
+    pub fn of_bytes(limit: u64, pressure: &Pressure) -> Arc<Budget> {
+        Arc::new(Budget { limit, pressure: pressure.clone(), taken: Mutex::new(0), all: None })
     }
 
     /// A budget within this one. It takes its amounts from the whole as well, except the first `own`, which are
@@ -55,7 +68,8 @@ impl Budget {
     /// parts a third each. The reserved amount is available however much the others take.
     pub fn part(self: &Arc<Budget>, limit: u64, own: u64) -> Arc<Budget> {
         let all = Some(Whole { budget: self.clone(), own });
-        Arc::new(Budget { limit: limit.min(self.limit.saturating_add(own)), taken: Mutex::new(0), all })
+        let limit = limit.min(self.limit.saturating_add(own));
+        Arc::new(Budget { limit, pressure: self.pressure.clone(), taken: Mutex::new(0), all })
     }
 
     /// The limit of the budget.
@@ -68,10 +82,11 @@ impl Budget {
         *self.lock()
     }
 
-    /// Whether more than a quarter is taken; of the whole, if this budget is a part. A single part that takes as much
-    /// as it can makes the whole scarce.
+    /// Whether more than a quarter is taken, or the process uses nearly all of its memory. A part asks its whole: a
+    /// single part that takes as much as it can makes the whole scarce.
     pub fn is_scarce(&self) -> bool {
-        self.all.as_ref().map_or_else(|| self.taken() > self.limit / 4, |all| all.budget.is_scarce())
+        let own = || self.taken() > self.limit / 4 || self.pressure.level() > Level::Calm;
+        self.all.as_ref().map_or_else(own, |all| all.budget.is_scarce())
     }
 
     /// An empty share.
@@ -82,7 +97,7 @@ impl Budget {
     /// Takes `amount`.
     ///
     /// # Errors
-    /// [`Spent`] if less is left. Then nothing is taken.
+    /// [`Spent`] if less is left, or if the process has too little memory for a large amount. Then nothing is taken.
     pub fn take(self: &Arc<Budget>, amount: u64) -> Result<Share, Spent> {
         let mut share = self.share();
         share.grow_to(amount)?;
@@ -92,7 +107,7 @@ impl Budget {
     fn try_take(&self, amount: u64) -> Result<(), Spent> {
         let mut taken = self.lock();
         let sum = taken.checked_add(amount).filter(|sum| *sum <= self.limit);
-        let sum = sum.ok_or(Spent { limit: self.limit, taken: *taken })?;
+        let sum = sum.ok_or(Spent::Limit { limit: self.limit, taken: *taken })?;
         if let Some(all) = &self.all {
             all.try_take(*taken, sum)?;
         }
@@ -165,7 +180,7 @@ impl Whole {
         let taken = budget.taken();
         if share > budget.limit.saturating_sub(taken) {
             budget.give_back(more);
-            return Err(Spent { limit: budget.limit, taken: taken - more });
+            return Err(Spent::Limit { limit: budget.limit, taken: taken - more });
         }
         Ok(())
     }
@@ -180,9 +195,12 @@ impl Share {
     /// Grows the share to `amount`, unless it is larger already.
     ///
     /// # Errors
-    /// [`Spent`] if less is left. Then the share is unchanged.
+    /// [`Spent`] if less is left, or if the process has too little memory for a large share. Then the share is unchanged.
     pub fn grow_to(&mut self, amount: u64) -> Result<(), Spent> {
         if let Some(more) = amount.checked_sub(self.amount) {
+            if more > 0 {
+                self.budget.pressure.admit(amount).map_err(Spent::Pressure)?;
+            }
             self.budget.try_take(more)?;
             self.amount = amount;
         }

@@ -22,6 +22,7 @@ use tokio::sync::oneshot;
 use crate::pool::{Lane, Party, Pool};
 
 use super::context::CallContext;
+use super::pressure::Pressure;
 use super::refusal::Refusal;
 
 /// Longest work that always runs where the call arrives.
@@ -38,6 +39,7 @@ pub const SLICE: Duration = Duration::from_millis(2);
 pub struct CallPool {
     pool: Arc<Pool>,
     max_work: Duration,
+    pressure: Pressure,
     crowd: Crowd,
 }
 
@@ -46,6 +48,7 @@ pub struct CallPool {
 pub struct CallLane {
     lane: Lane,
     max_work: Duration,
+    pressure: Pressure,
     crowd: Crowd,
 }
 
@@ -57,6 +60,17 @@ struct Crowd {
     places: usize,
 }
 
+/// The outcome of a slice of work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slice<T> {
+    /// There is more to do.
+    Next,
+    /// There is more to do, and something has changed that must not stay half done.
+    MustEnd,
+    /// The work is done.
+    Done(T),
+}
+
 /// A job in progress, until this is dropped.
 #[derive(Debug)]
 pub struct UnderWay {
@@ -65,10 +79,16 @@ pub struct UnderWay {
 }
 
 impl CallPool {
-    /// Creates the threads for calls. Each call may take `max_work` on one core.
-    pub fn new(pool: Arc<Pool>, max_work: Duration) -> CallPool {
+    /// Creates the threads for calls. Each call may take `max_work` on one core, and long calls end when the process
+    /// is about to use up its memory.
+    pub fn new(pool: Arc<Pool>, max_work: Duration, pressure: Pressure) -> CallPool {
         let places = (pool.num_threads() / 2).max(1);
-        CallPool { pool, max_work, crowd: Crowd { num_jobs: Arc::default(), places } }
+        CallPool { pool, max_work, pressure, crowd: Crowd { num_jobs: Arc::default(), places } }
+    }
+
+    /// The memory of the process.
+    pub fn pressure(&self) -> &Pressure {
+        &self.pressure
     }
 
     /// Longest work of a call on one core.
@@ -78,7 +98,9 @@ impl CallPool {
 
     /// The threads for calls, as this caller uses them.
     pub fn lane(&self, party: Party) -> CallLane {
-        CallLane { lane: self.pool.lane(party), max_work: self.max_work, crowd: self.crowd.clone() }
+        let CallPool { pool, max_work, pressure, crowd } = self;
+        let (max_work, pressure, crowd) = (*max_work, pressure.clone(), crowd.clone());
+        CallLane { lane: pool.lane(party), max_work, pressure, crowd }
     }
 }
 
@@ -123,23 +145,60 @@ impl CallLane {
 
     /// Runs a job on the pool. If the caller leaves before its turn, the job does not run.
     ///
+    /// # Errors
+    /// The job's own errors.
+    ///
     /// # Panics
     /// If the job panics.
-    pub async fn run_elsewhere<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> T {
+    pub async fn run_elsewhere<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
         let mut job = Some(job);
         self.run_slices(move || job.take().map(|job| job())).await
     }
 
-    /// Runs work on the pool, slice by slice until one of them returns a value.
+    /// Runs work on the pool, slice by slice until one of them returns an outcome. If the caller leaves, no further
+    /// slice runs.
+    ///
+    /// # Errors
+    /// The work's own errors, and [`Refusal::MemoryPressure`] between two slices if the process is about to use up its
+    /// memory.
     ///
     /// # Panics
     /// If a slice panics.
     pub async fn run_slices<T: Send + 'static>(
         &self,
-        slice: impl FnMut() -> Option<T> + Send + 'static,
-    ) -> T {
+        mut slice: impl FnMut() -> Option<Result<T, Refusal>> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        self.run_stages(move || slice().map_or(Slice::Next, Slice::Done)).await
+    }
+
+    /// Runs work like [`CallLane::run_slices`]. From the first slice that returns [`Slice::MustEnd`], the work goes on to
+    /// its end, whether or not the caller leaves.
+    ///
+    /// # Errors
+    /// Like [`CallLane::run_slices`]; after [`Slice::MustEnd`], only the work's own.
+    ///
+    /// # Panics
+    /// If a slice panics.
+    pub async fn run_stages<T: Send + 'static>(
+        &self,
+        mut slice: impl FnMut() -> Slice<Result<T, Refusal>> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let pressure = self.pressure.clone();
+        // The first slice always runs: most work has only one.
+        let mut may_stop = false;
+        let slice = move || {
+            if may_stop && let Err(pressed) = pressure.go_on() {
+                return Slice::Done(Err(pressed.into()));
+            }
+            let done = slice();
+            may_stop = matches!(done, Slice::Next);
+            done
+        };
         let (sender, done) = oneshot::channel();
-        queue(self.lane.clone().in_span(CallContext::current_span()), slice, sender);
+        queue(self.lane.clone().in_span(CallContext::current_span()), slice, sender, false);
         match done.await {
             Ok(Ok(done)) => done,
             // Continues the job's panic in this call.
@@ -167,17 +226,19 @@ impl Drop for UnderWay {
 /// Queues the next slice after the caller's other work.
 fn queue<T: Send + 'static>(
     lane: Lane,
-    mut slice: impl FnMut() -> Option<T> + Send + 'static,
+    mut slice: impl FnMut() -> Slice<T> + Send + 'static,
     sender: oneshot::Sender<thread::Result<T>>,
+    must_end: bool,
 ) {
     let next = lane.clone();
     lane.spawn(move || {
-        if sender.is_closed() {
+        if sender.is_closed() && !must_end {
             return;
         }
         match catch_unwind(AssertUnwindSafe(&mut slice)) {
-            Ok(None) => queue(next, slice, sender),
-            Ok(Some(done)) => drop(sender.send(Ok(done))),
+            Ok(Slice::Next) => queue(next, slice, sender, false),
+            Ok(Slice::MustEnd) => queue(next, slice, sender, true),
+            Ok(Slice::Done(done)) => drop(sender.send(Ok(done))),
             Err(panic) => drop(sender.send(Err(panic))),
         }
     });

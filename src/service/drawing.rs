@@ -81,6 +81,7 @@ fn moment(batch: &EnvBatch, env_id: u32, watched: &Watched) -> Moment {
 }
 
 /// Paints environments as pixels, one after the other.
+#[derive(Debug)]
 pub(super) struct Painter {
     layout: Layout,
     scheme: ColourScheme,

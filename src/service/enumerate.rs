@@ -25,6 +25,7 @@ use super::costs::NANOSECONDS_PER_COST;
 use super::judging::{Judging, View};
 use super::layout::{ANSWER_OVERHEAD, TENSOR_OVERHEAD};
 use super::refusal::Refusal;
+use super::reserved::{List, Reserved};
 use super::session_state::SessionState;
 
 /// Most bytes that describe the digits of placements.
@@ -34,9 +35,9 @@ const DIGITS_BYTES: u64 = 128;
 #[derive(Debug)]
 pub(super) struct Question {
     pub rules: Rules,
-    pub positions: Vec<Position>,
+    pub positions: List<Position>,
     /// For each position, the only placement to list; `None` to list all.
-    pub actions: Option<Vec<i32>>,
+    pub actions: Option<List<i32>>,
     pub features: Option<FeatureSet>,
     pub options: Options,
     /// The policy whose values are wanted.
@@ -60,14 +61,16 @@ impl Question {
         env_ids: Option<&[u32]>,
         request: &pb::EnumeratePlacementsRequest,
         policy: Option<Agent>,
+        answers: &Answers,
     ) -> Result<Question, Refusal> {
         let rules = state.batch().config().rules;
         let own = decode_features(request, &rules)?;
-        let positions = state.positions(env_ids).map_err(|error| error.in_field("session_envs"))?;
-        let judging = policy.map(|agent| Judging::new(agent, state.views(env_ids)));
+        let positions = state.positions(env_ids, answers).map_err(|error| error.in_field("session_envs"))?;
+        let judge = |agent| Ok::<_, Refusal>(Judging::new(agent, state.views(env_ids, answers)?));
+        let judging = policy.map(judge).transpose()?;
         Ok(Question {
             rules,
-            actions: decode_actions(request, &rules, positions.len())?,
+            actions: decode_actions(request, &rules, positions.len(), answers)?,
             positions,
             features: own.or_else(|| state.features().cloned()),
             options: options(request, &rules)?,
@@ -81,25 +84,31 @@ impl Question {
     pub fn of_positions(
         positions: &pb::Positions,
         request: &pb::EnumeratePlacementsRequest,
+        answers: &Answers,
     ) -> Result<Question, Refusal> {
         let max_response_bytes = response_bytes(request.max_response_bytes, DEFAULT_RESPONSE_BYTES)?;
-        let (rules, positions) = positions::decode(positions, None).in_field("positions")?;
+        let decode = || positions::decode(positions, None).in_field("positions");
+        let decoded = Reserved::make(answers, positions::decoded_bytes(positions), decode)?;
+        let (rules, ref positions) = *decoded;
         let agent = decode_policy(request, &rules)?;
-        let views = agent.is_some().then(|| match &positions {
-            Positions::States(states) => states.iter().map(View::of_state).collect(),
-            Positions::Drawn(drawn) => drawn.iter().map(View::of_drawing).collect(),
-        });
-        let positions: Vec<Position> = match positions {
-            Positions::States(states) => states.iter().map(from_state).collect(),
-            Positions::Drawn(drawn) => drawn.iter().map(|drawn| from_drawing(drawn, &rules)).collect(),
+        let view = || match positions {
+            Positions::States(states) => List::collect(answers, states.iter().map(View::of_state)),
+            Positions::Drawn(drawn) => List::collect(answers, drawn.iter().map(View::of_drawing)),
+        };
+        let judging = agent.map(|agent| Ok::<_, Refusal>(Judging::new(agent, view()?))).transpose()?;
+        let positions = match positions {
+            Positions::States(states) => List::collect(answers, states.iter().map(from_state))?,
+            Positions::Drawn(drawn) => {
+                List::collect(answers, drawn.iter().map(|drawn| from_drawing(drawn, &rules)))?
+            }
         };
         Ok(Question {
             rules,
-            actions: decode_actions(request, &rules, positions.len())?,
+            actions: decode_actions(request, &rules, positions.len(), answers)?,
             positions,
             features: decode_features(request, &rules)?,
             options: options(request, &rules)?,
-            judging: agent.zip(views).map(|(agent, views)| Judging::new(agent, views)),
+            judging,
             max_response_bytes,
             sequence_number: 0,
         })
@@ -128,23 +137,23 @@ impl Question {
         let per_slice = |work: Duration| (SLICE.as_nanos() / work.as_nanos().max(1)).max(1);
         let slice = per_slice(self.time_of_listing(1)) as usize;
         let thoughts = per_slice(self.time_of_thought()) as u64;
-        let (mut found, mut done): (Option<(Placements, Room)>, usize) = (None, 0);
+        let (mut found, mut done): (Option<(Placements, AnswerSize, Room)>, usize) = (None, 0);
         lane.run_slices(move || match &mut found {
-            None => match self.size().and_then(|size| Ok((size.rows, answers.room(size.bytes)?))) {
-                Ok((rows, room)) => {
-                    found = Some((Placements::empty(rows, self.num_features()), room));
+            None => match self.size().and_then(|size| Ok((answers.room(size.bytes)?, size))) {
+                Ok((room, size)) => {
+                    found = Some((Placements::empty(), size, room));
                     None
                 }
                 Err(refusal) => Some(Err(refusal)),
             },
-            Some((columns, _)) if done < self.positions.len() => {
+            Some((columns, size, _)) if done < self.positions.len() => {
                 let end = self.positions.len().min(done + slice);
-                columns.append(&self.enumerate(kernel, done..end));
+                columns.append(&self.enumerate(kernel, done..end), self.positions.len(), size.rows);
                 done = end;
                 None
             }
-            Some((columns, _)) if !self.judge(kernel, columns, thoughts) => None,
-            Some(_) => found.take().map(|(columns, room)| {
+            Some((columns, ..)) if !self.judge(kernel, columns, thoughts) => None,
+            Some(_) => found.take().map(|(columns, _, room)| {
                 room.keep();
                 Ok(self.encode(columns))
             }),
@@ -206,7 +215,7 @@ impl Question {
         let num_actions = rules.num_actions();
         let mut num_rows = 0;
         let (mut outside, mut illegal) = (Vec::new(), Vec::new());
-        for (row, (position, &action)) in (0..).zip(self.positions.iter().zip(actions)) {
+        for (row, (position, &action)) in (0..).zip(self.positions.iter().zip(actions.iter())) {
             let Some(hand) = &position.hand else { continue };
             num_rows += 1;
             // A negative action is out of range too: as an unsigned number it is huge.
@@ -336,14 +345,16 @@ fn decode_actions(
     request: &pb::EnumeratePlacementsRequest,
     rules: &Rules,
     num_positions: usize,
-) -> Result<Option<Vec<i32>>, DecodeError> {
+    answers: &Answers,
+) -> Result<Option<List<i32>>, Refusal> {
     let Some(actions) = &request.actions else { return Ok(None) };
     if rules.action_model != ActionModel::Placement {
         let problem = "are keys under these rules; expected rules whose actions are placements";
-        return Err(DecodeError::field("actions", problem));
+        return Err(DecodeError::field("actions", problem).into());
     }
-    let decoded = tensor::decode(actions, &[Dim::Exactly(num_positions as u32)]).in_field("actions")?;
-    Ok(Some(decoded.elements))
+    let dims = [Dim::Exactly(num_positions as u32)];
+    let decode = || Ok(tensor::decode(actions, &dims).in_field("actions")?.elements);
+    Reserved::make::<DecodeError>(answers, tensor::decoded_bytes::<i32>(actions), decode).map(Some)
 }
 
 fn from_state(state: &EnvState) -> Position {

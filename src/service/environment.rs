@@ -19,7 +19,7 @@ use crate::wire::pb::step_stream_request::Request as Asked;
 use crate::wire::pb::step_stream_response::Response as Answered;
 use crate::wire::placements::decode_policy;
 use crate::wire::session::decode_ttl;
-use crate::wire::{DecodeError, InField, envs, pb, positions, rendering, revision, session};
+use crate::wire::{DecodeError, InField, envs, pb, positions, rendering, revision, seeding, session};
 
 use super::answers::Answers;
 use super::caller::{Caller, CallerLimits, party_of};
@@ -32,9 +32,11 @@ use super::info::ServerFacts;
 use super::layout::ANSWER_OVERHEAD;
 use super::metrics::Counters;
 use super::policies;
+use super::reading::{Rendering, Saving};
 use super::refusal::Refusal;
 use super::session_state::SessionState;
 use super::sessions::{NewSession, Prepared, RequestId, Session, SessionStore};
+use super::stepping::Stepping;
 use super::tables;
 use super::tasks;
 use super::watching::Frames;
@@ -108,6 +110,9 @@ impl Desk {
             tables::ready_for_message(&self.lane, message.rules.as_ref()).await?;
         }
         let reading = cost_of_sequences(message.and_then(|message| message.seeding.as_ref()));
+        // Until the session has its own.
+        let seeding = message.and_then(|message| message.seeding.as_ref());
+        let _seeding = self.answers.room(seeding.map_or(0, seeding::decoded_bytes))?;
         let (owner, limits) = (self.caller.clone(), self.limits);
         let decode = move || {
             let defaults = pb::SessionConfig::default();
@@ -153,8 +158,9 @@ impl Desk {
         let (costs, env_ids) = (session.costs(), envs::decode(request.envs.as_ref()));
         let reading = if request.text_actions.is_empty() { Duration::ZERO } else { costs.of_text(env_ids) };
         let (work, rows) = (costs.of_step(env_ids) + reading, costs.rows(env_ids));
-        let answers = self.answers.clone();
-        let answer = session.call_on(&self.lane, work, move |state| state.step(&request, &answers)).await?;
+        let mut stepping = Stepping::new(request, self.answers.clone());
+        let step = move |state: &mut SessionState, rows| stepping.advance(state, rows);
+        let answer = session.call_by_rows(&self.lane, (work, rows), step).await?;
         self.service.counters.steps.increment(rows);
         Ok(answer)
     }
@@ -162,16 +168,18 @@ impl Desk {
     async fn render(&self, request: pb::RenderRequest) -> Result<pb::RenderResponse, Refusal> {
         let session = self.session(&request.session)?;
         let drawing = rendering::decode(&request)?;
-        let work = session.costs().of_render(&drawing, envs::decode(request.envs.as_ref()));
-        let answers = self.answers.clone();
-        session.call_on(&self.lane, work, move |state| state.render(&request, &answers)).await
+        let (costs, env_ids) = (session.costs(), envs::decode(request.envs.as_ref()));
+        let size = (costs.of_render(&drawing, env_ids), costs.rows(env_ids));
+        let mut rendering = Rendering::new(request, drawing, self.answers.clone());
+        session.call_by_rows(&self.lane, size, move |state, rows| rendering.advance(state, rows)).await
     }
 
     async fn save_state(&self, request: pb::SaveStateRequest) -> Result<pb::SaveStateResponse, Refusal> {
         let session = self.session(&request.session)?;
-        let work = session.costs().of_save(envs::decode(request.envs.as_ref()));
-        let answers = self.answers.clone();
-        session.call_on(&self.lane, work, move |state| state.save(&request, &answers)).await
+        let (costs, env_ids) = (session.costs(), envs::decode(request.envs.as_ref()));
+        let size = (costs.of_save(env_ids), costs.rows(env_ids));
+        let mut saving = Saving::new(request, self.answers.clone());
+        session.call_by_rows(&self.lane, size, move |state, rows| saving.advance(state, rows)).await
     }
 
     async fn restore_state(
@@ -207,8 +215,10 @@ impl Desk {
                 }
                 let decode = move || Ok((decode_policy(&request, &rules)?, request));
                 let (policy, request) = self.lane.run(reading_policy, decode).await?;
+                let answers = self.answers.clone();
                 let read = move |state: &mut SessionState| {
-                    Question::of_session(state, envs::decode(named.envs.as_ref()), &request, policy)
+                    let env_ids = envs::decode(named.envs.as_ref());
+                    Question::of_session(state, env_ids, &request, policy, &answers)
                 };
                 session.call_on(&self.lane, reading, read).await?
             }
@@ -217,7 +227,8 @@ impl Desk {
                 if has_values && let Some(rules) = positions::rules(&positions) {
                     tables::ready_for(&self.lane, &rules).await?;
                 }
-                self.lane.run(reading, move || Question::of_positions(&positions, &request)).await?
+                let answers = self.answers.clone();
+                self.lane.run(reading, move || Question::of_positions(&positions, &request, &answers)).await?
             }
             None => return Err(DecodeError::missing("source").into()),
         };
@@ -349,9 +360,10 @@ impl EnvironmentService for Environments {
         let num_sessions = self.store.num_sessions();
         let work = 100 * u64::from(num_sessions) + 20_000 * u64::from(num_sessions.min(size));
         let (desk, _) = self.desk(request);
-        let (caller, store) = (desk.caller.clone(), self.store.clone());
+        let (caller, store, answers) = (desk.caller.clone(), self.store.clone(), desk.answers.clone());
         let list = move || {
             let (listed, mut more) = store.page(&caller, after, size as usize);
+            let mut room = answers.room(0)?;
             let mut answer = pb::ListSessionsResponse::default();
             let mut num_bytes = ANSWER_OVERHEAD;
             let mut last = None;
@@ -364,15 +376,17 @@ impl EnvironmentService for Environments {
                     more = true;
                     break;
                 }
+                room.grow_to(num_bytes)?;
                 answer.sessions.push(summary);
                 last = Some(session.serial());
             }
             if let (true, Some(last)) = (more, last) {
                 answer.next_page_token = last.to_string();
             }
+            room.keep();
             Ok(answer)
         };
-        desk.respond(desk.lane.run(Duration::from_nanos(work), list).await?)
+        Ok(Response::new(desk.lane.run(Duration::from_nanos(work), list).await?))
     }
 
     async fn delete_session(

@@ -34,12 +34,13 @@ use crate::wire::pb::evaluation_service_server::{EvaluationService, EvaluationSe
 
 use super::allotment::Allotment;
 use super::answers::Answers;
-use super::budget::{Budget, Parts, Share, Spent};
+use super::budget::{Budget, Parts, Share};
 use super::caller::{Caller, CallerLimits, party_of};
 use super::calls::CallPool;
 use super::context::CallContext;
 use super::games::{Keep, RunningGames, Unread};
 use super::places::{Capacity, Full, Places};
+use super::pressure::Pressure;
 use super::refusal::{Refusal, Scope};
 use super::tables;
 
@@ -98,7 +99,7 @@ impl Evaluations {
     pub fn new(pool: Arc<Pool>, calls: CallPool, kernel: Kernel, limits: EvaluationCapacity) -> Evaluations {
         let EvaluationCapacity { max_evaluations: max, max_per_caller, memory, max_unread } = limits;
         let places = Places::new(Capacity { max, max_per_caller, max_unread });
-        let memory = Arc::new(Parts::new(Budget::new(memory)));
+        let memory = Arc::new(Parts::new(Budget::of_bytes(memory, calls.pressure())));
         Evaluations { pool, calls, kernel, places, memory }
     }
 
@@ -122,11 +123,8 @@ impl Evaluations {
     fn room(&self, party: &Party, request: &pb::EvaluatePoliciesRequest) -> Result<Share, Refusal> {
         let bytes = evaluation_bytes(request, self.pool.num_threads());
         let part = self.memory.part(party);
-        part.take(bytes).map_err(|Spent { limit, taken }| Refusal::EvaluationMemoryLimit {
-            bytes,
-            limit,
-            taken,
-        })
+        let no_room = |limit, taken| Refusal::EvaluationMemoryLimit { bytes, limit, taken };
+        part.take(bytes).map_err(|spent| Refusal::spent(spent, no_room))
     }
 
     /// Number of evaluations in progress.
@@ -158,8 +156,8 @@ impl EvaluationService for Evaluations {
             tables::ready_for_message(&calls, request.rules.as_ref()).await?;
         }
         // The room moves along, because this call may end while its request waits for a thread.
-        let read = move || decode(&request, kernel).map(|request| (request, room));
-        let (request, room) = calls.run_elsewhere(read).await.map_err(Refusal::from)?;
+        let read = move || Ok((decode(&request, kernel)?, room));
+        let (request, room) = calls.run_elsewhere(read).await?;
         if let Some(fit) = request.policies_that_fit() {
             let (max_rows, max_bytes) = (fit.into(), request.max_response_bytes);
             return Err(Refusal::ResponseTooLarge { max_rows, max_bytes }.into());
@@ -168,9 +166,10 @@ impl EvaluationService for Evaluations {
         answers.keep_evaluation(&room);
         let (sender, messages) = mpsc::channel(1);
         let lane = self.pool.lane(party).in_span(CallContext::current_span());
+        let pressure = self.calls.pressure().clone();
         let task = tokio::spawn(CallContext::follow(CallContext::current(), async move {
             tokio::select! {
-                ended = evaluate(&lane, request, room, &sender) => ended,
+                ended = evaluate(&lane, request, room, &pressure, &sender) => ended,
                 () = place.lost.cancelled() => Err(Refusal::AnswerUnread(place.max_unread()).into()),
             }
         }));
@@ -246,6 +245,7 @@ async fn evaluate(
     lane: &Lane,
     request: EvaluationRequest,
     room: Arc<Share>,
+    pressure: &Pressure,
     sender: &Sender<Answer>,
 ) -> Result<(), Status> {
     let max_results = request.results_a_message().clamp(1, MAX_RESULTS);
@@ -298,7 +298,10 @@ async fn evaluate(
         }
         tokio::select! {
             () = games.news() => {}
-            _ = ticks.tick() => games.count(),
+            _ = ticks.tick() => {
+                games.count();
+                pressure.go_on().map_err(Refusal::from)?;
+            }
         }
     }
     send(sender, || Event::Progress(games.progress(start))).await?;

@@ -23,6 +23,8 @@ pub struct ServerFacts {
     pub num_threads: u32,
     /// Kernel that measures placements.
     pub kernel: Kernel,
+    /// The limits on connections, calls, and the memory that they hold.
+    pub network: NetworkLimits,
 }
 
 /// Limits on what clients can make a server hold by connecting, by calling, and by not reading answers.
@@ -55,6 +57,18 @@ pub struct Deadlines {
     pub answer: Duration,
     /// Until the next call on a connection.
     pub idle: Duration,
+}
+
+impl NetworkLimits {
+    /// Bytes of the largest request. One connection gets at most half of the memory for requests.
+    pub fn max_request_bytes(&self) -> u32 {
+        limits::MAX_REQUEST_BYTES.min(u32::try_from(self.request_memory / 2).unwrap_or(u32::MAX))
+    }
+
+    /// Bytes of the largest answer. One connection gets at most half of the memory for answers.
+    pub fn max_response_bytes(&self) -> u32 {
+        limits::MAX_RESPONSE_BYTES.min(u32::try_from(self.answer_memory / 2).unwrap_or(u32::MAX))
+    }
 }
 
 impl Default for NetworkLimits {
@@ -100,7 +114,7 @@ impl ServerFacts {
                 rules: Some(rules_limits()),
                 evaluations: Some(evaluation_limits(self.evaluations, caller)),
                 models: Some(model_limits()),
-                messages: Some(message_limits(calls, self.evaluations)),
+                messages: Some(message_limits(calls, self.evaluations, &self.network)),
                 watches: Some(watch_limits(store, caller)),
                 formulas: Some(pb::FormulaLimits {
                     max_formula_bytes: limits::MAX_FORMULA_BYTES,
@@ -174,13 +188,17 @@ fn model_limits() -> pb::ModelLimits {
     }
 }
 
-fn message_limits(calls: &CallPool, evaluations: EvaluationCapacity) -> pb::MessageLimits {
+fn message_limits(
+    calls: &CallPool,
+    evaluations: EvaluationCapacity,
+    network: &NetworkLimits,
+) -> pb::MessageLimits {
     pb::MessageLimits {
-        max_request_bytes: limits::MAX_REQUEST_BYTES,
+        max_request_bytes: network.max_request_bytes(),
         max_small_request_bytes: limits::MAX_SMALL_REQUEST_BYTES,
         max_decoded_bytes: limits::MAX_DECODED_BYTES,
         default_response_bytes: limits::DEFAULT_RESPONSE_BYTES,
-        max_response_bytes: limits::MAX_RESPONSE_BYTES,
+        max_response_bytes: network.max_response_bytes(),
         max_name_bytes: limits::MAX_NAME_BYTES as u32,
         max_state_bytes: limits::MAX_STATE_BYTES,
         max_positions: limits::MAX_POSITIONS,

@@ -3,16 +3,18 @@
 //! The policy thinks as it does in a game, one placement at a time if it searches, so a slow search shares its thread.
 
 use crate::agents::{Agent, Judgement, Sight, TerminalValue, Thought};
-use crate::engine::{Odds, Piece, Rules};
+use crate::engine::{MAX_PREVIEW, Odds, Piece, Rules};
 use crate::env::{EnvState, StartPosition};
 use crate::features::kernel::Kernel;
 use crate::placements::{Placements, Position};
 
+use super::reserved::List;
+
 /// What a policy sees of a game in addition to a [`Position`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct View {
     /// The shown pieces after the current one.
-    pub next: Vec<Piece>,
+    pub next: Shown,
     /// The held piece.
     pub held: Option<Piece>,
     /// Odds of the piece after the shown ones.
@@ -23,17 +25,29 @@ pub(super) struct View {
     pub pieces: u64,
 }
 
+/// The shown pieces after the current one, at most as many as any rules show.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shown([Option<Piece>; MAX_PREVIEW as usize]);
+
 /// A policy, and its values so far.
 #[derive(Debug)]
 pub(super) struct Judging {
     agent: Agent,
     /// One per position.
-    views: Vec<View>,
+    views: List<View>,
     thought: Thought,
     /// The value of each row of the judged positions.
     pub values: Vec<f64>,
     /// The chosen row of each judged position; -1 for a position without rows.
     pub choices: Vec<i32>,
+}
+
+impl FromIterator<Piece> for Shown {
+    fn from_iter<I: IntoIterator<Item = Piece>>(pieces: I) -> Shown {
+        let mut shown = [None; MAX_PREVIEW as usize];
+        shown.iter_mut().zip(pieces).for_each(|(place, piece)| *place = Some(piece));
+        Shown(shown)
+    }
 }
 
 impl View {
@@ -50,13 +64,19 @@ impl View {
 
     /// The view of a game that begins with a position. Nothing is known of its hidden pieces.
     pub fn of_drawing(drawn: &StartPosition) -> View {
-        View { next: drawn.queue.clone(), held: drawn.held, odds: Odds::EVEN, lines: 0, pieces: 0 }
+        View {
+            next: drawn.queue.iter().copied().collect(),
+            held: drawn.held,
+            odds: Odds::EVEN,
+            lines: 0,
+            pieces: 0,
+        }
     }
 }
 
 impl Judging {
     /// The policy before its first position.
-    pub fn new(agent: Agent, views: Vec<View>) -> Judging {
+    pub fn new(agent: Agent, views: List<View>) -> Judging {
         let choices = Vec::with_capacity(views.len());
         Judging { agent, views, thought: Thought::default(), values: Vec::new(), choices }
     }
@@ -95,11 +115,12 @@ impl Judging {
             return;
         };
         let View { next, held, odds, lines, pieces } = &self.views[at];
+        let next: Vec<Piece> = next.0.iter().copied().flatten().collect();
         let sight = Sight {
             rules: &rules.while_moving(position.falling),
             playfield: &position.playfield,
             piece: hand.current,
-            next,
+            next: &next,
             held: *held,
             odds: *odds,
             lines: *lines,

@@ -3,6 +3,7 @@
 //! A caller in the same process gets them in one block of bytes instead of a message; see [`BlockLayout`].
 
 use crate::env::{AutoresetMode, EnvBatch, EnvConfig, Field, FieldSpec, FinalBatch, StepOutcome};
+use crate::placements::{self, Options};
 use crate::wire::pb;
 use crate::wire::session::{MaskFormat, SessionConfig};
 use crate::wire::tensor::{self, element_size};
@@ -55,6 +56,30 @@ struct Part {
     row_bytes: usize,
 }
 
+/// The bytes of the tensors of an answer, which is written some rows at a time.
+#[derive(Debug)]
+pub(super) struct Tensors {
+    rows: usize,
+    observations: Vec<Vec<u8>>,
+    infos: Vec<Vec<u8>>,
+    action_mask: Option<Vec<u8>>,
+}
+
+/// The bytes of the last states of ended episodes, observations first, and their rows.
+#[derive(Debug, Default)]
+pub(super) struct Finals {
+    rows: Vec<u32>,
+    data: Vec<Vec<u8>>,
+}
+
+/// The tensors of an answer.
+#[derive(Debug)]
+pub(super) struct Seen {
+    pub observations: Vec<pb::Tensor>,
+    pub infos: Vec<pb::Tensor>,
+    pub action_mask: Option<pb::Tensor>,
+}
+
 /// The tensors that every answer contains, in order.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
@@ -88,7 +113,10 @@ impl Layout {
             let features = config.features.as_ref().filter(|_| part.field == Field::Features);
             let measured = features.map_or(0, |set| set.nanoseconds(config.rules.height));
             let looked_up = if part.field == Field::Regret { 3_000 } else { 0 };
-            10 + part.row_bytes as u64 / 8 + measured + looked_up
+            let is_listed = part.field == Field::ActionMask && config.rules.names_spots();
+            let listed = |rules| placements::nanoseconds(rules, 1, None, Options::default());
+            let found = if is_listed { listed(&config.rules) } else { 0 };
+            10 + part.row_bytes as u64 / 8 + measured + looked_up + found
         };
         parts.map(part).sum()
     }
@@ -101,23 +129,49 @@ impl Layout {
         self.infos.iter().map(|part| (&batch.spec(part.field)).into()).collect()
     }
 
-    pub fn observations(&self, batch: &EnvBatch, env_ids: Option<&[u32]>) -> Vec<pb::Tensor> {
-        self.observations.iter().map(|part| part.tensor(batch, env_ids)).collect()
+    /// The tensors of these environments as they are; `None` means all.
+    pub fn seen(&self, batch: &EnvBatch, env_ids: Option<&[u32]>) -> Seen {
+        let mut tensors = self.begin(env_ids.map_or(batch.config().num_envs as usize, <[u32]>::len));
+        self.append(&mut tensors, batch, env_ids);
+        self.finish(tensors)
     }
 
-    pub fn infos(&self, batch: &EnvBatch, env_ids: Option<&[u32]>) -> Vec<pb::Tensor> {
-        self.infos.iter().map(|part| part.tensor(batch, env_ids)).collect()
+    /// The tensors of so many rows, before the first row, in memory for all of them.
+    pub fn begin(&self, rows: usize) -> Tensors {
+        let empty = |part: &Part| Vec::with_capacity(rows * part.row_bytes + SLACK);
+        let mask = self.action_mask.as_ref();
+        Tensors {
+            rows,
+            observations: self.observations.iter().map(empty).collect(),
+            infos: self.infos.iter().map(empty).collect(),
+            action_mask: mask.map(|(_, part)| empty(part)),
+        }
     }
 
-    pub fn action_mask(&self, batch: &EnvBatch, env_ids: Option<&[u32]>) -> Option<pb::Tensor> {
-        let (format, part) = self.action_mask.as_ref()?;
-        Some(match format {
-            MaskFormat::Bytes => part.tensor(batch, env_ids),
-            MaskFormat::Bits => {
-                let rows = env_ids.map_or(batch.config().num_envs as usize, <[u32]>::len);
-                part.filled(rows, |data| batch.observe_mask_bits(env_ids, data))
-            }
-        })
+    /// Appends the rows of these environments as they are.
+    pub fn append(&self, tensors: &mut Tensors, batch: &EnvBatch, env_ids: Option<&[u32]>) {
+        let Tensors { rows: _, observations, infos, action_mask } = tensors;
+        let seen = self.observations.iter().zip(observations).chain(self.infos.iter().zip(infos));
+        seen.for_each(|(part, data)| batch.observe(part.field, env_ids, data));
+        match (&self.action_mask, action_mask) {
+            (Some((MaskFormat::Bytes, part)), Some(data)) => batch.observe(part.field, env_ids, data),
+            (Some((MaskFormat::Bits, _)), Some(data)) => batch.observe_mask_bits(env_ids, data),
+            _ => {}
+        }
+    }
+
+    /// The tensors as messages, after the last row.
+    pub fn finish(&self, tensors: Tensors) -> Seen {
+        let Tensors { rows, observations, infos, action_mask } = tensors;
+        let encode = |parts: &[Part], data: Vec<Vec<u8>>| {
+            parts.iter().zip(data).map(|(part, data)| part.encode(rows, data)).collect()
+        };
+        let mask = self.action_mask.as_ref().zip(action_mask);
+        Seen {
+            observations: encode(&self.observations, observations),
+            infos: encode(&self.infos, infos),
+            action_mask: mask.map(|((_, part), data)| part.encode(rows, data)),
+        }
     }
 
     /// Places of all tensors in the block of a step of all environments.
@@ -151,12 +205,35 @@ impl Layout {
 
     /// The last states of the episodes that have ended, if any.
     pub fn final_batch(&self, batch: &EnvBatch, finals: &FinalBatch) -> Option<pb::FinalBatch> {
-        let tensors = |parts: &[Part]| parts.iter().map(|part| part.final_tensor(batch, finals)).collect();
-        (!finals.rows().is_empty()).then(|| pb::FinalBatch {
-            rows: finals.rows().to_vec(),
-            observations: tensors(&self.observations),
-            infos: tensors(&self.infos),
-        })
+        let mut all = Finals::default();
+        self.append_finals(&mut all, batch, finals, 0);
+        self.finish_finals(all)
+    }
+
+    /// Appends the last states of a step of some environments, whose first one has this row.
+    pub fn append_finals(&self, all: &mut Finals, batch: &EnvBatch, finals: &FinalBatch, first_row: u32) {
+        if finals.rows().is_empty() {
+            return;
+        }
+        all.rows.extend(finals.rows().iter().map(|row| first_row + row));
+        all.data.resize_with(self.observations.len() + self.infos.len(), Vec::new);
+        for (part, data) in self.observations.iter().chain(&self.infos).zip(&mut all.data) {
+            data.reserve(finals.rows().len() * part.row_bytes + SLACK);
+            batch.observe_finals(part.field, finals, data);
+        }
+    }
+
+    /// The last states as a message, if any.
+    pub fn finish_finals(&self, Finals { rows, data }: Finals) -> Option<pb::FinalBatch> {
+        let mut data = data.into_iter();
+        let mut encode = |parts: &[Part]| {
+            parts.iter().zip(data.by_ref()).map(|(part, data)| part.encode(rows.len(), data)).collect()
+        };
+        if rows.is_empty() {
+            return None;
+        }
+        let (observations, infos) = (encode(&self.observations), encode(&self.infos));
+        Some(pb::FinalBatch { rows, observations, infos })
     }
 
     /// Most environments that one call can step if its answer may have at most `max_bytes`.
@@ -208,18 +285,7 @@ fn mask_part(format: MaskFormat, bytes: Part) -> Part {
 }
 
 impl Part {
-    fn tensor(&self, batch: &EnvBatch, env_ids: Option<&[u32]>) -> pb::Tensor {
-        let rows = env_ids.map_or(batch.config().num_envs as usize, <[u32]>::len);
-        self.filled(rows, |data| batch.observe(self.field, env_ids, data))
-    }
-
-    fn final_tensor(&self, batch: &EnvBatch, finals: &FinalBatch) -> pb::Tensor {
-        self.filled(finals.rows().len(), |data| batch.observe_finals(self.field, finals, data))
-    }
-
-    fn filled(&self, rows: usize, write: impl FnOnce(&mut Vec<u8>)) -> pb::Tensor {
-        let mut data = Vec::with_capacity(rows * self.row_bytes + SLACK);
-        write(&mut data);
+    fn encode(&self, rows: usize, data: Vec<u8>) -> pb::Tensor {
         let mut shape = Vec::with_capacity(1 + self.shape.len());
         shape.push(rows as u32);
         shape.extend(&self.shape);

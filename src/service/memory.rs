@@ -12,7 +12,7 @@ use crate::engine::Piece;
 use crate::env::{EnvBatch, Seeding};
 use crate::wire::session::SessionConfig;
 
-use super::budget::{Budget, Share, Spent};
+use super::budget::{Budget, Share};
 use super::refusal::Refusal;
 use super::watched::Watched;
 
@@ -50,7 +50,7 @@ impl Memory {
             + EnvBatch::table_bytes(rules) as u64
             + u64::from(config.env.num_envs) * EnvBatch::env_bytes(rules) as u64
             + if config.keep_colors { Watched::memory_bytes(config.env.num_envs, rules) } else { 0 };
-        let share = budget.take(envs).map_err(|spent| no_room("config", envs, spent))?;
+        let share = budget.take(envs).map_err(|spent| Refusal::spent(spent, no_room("config", envs)))?;
         Ok(Memory { budget: budget.clone(), share, envs, sequences: HashMap::new(), kept: None })
     }
 
@@ -63,7 +63,9 @@ impl Memory {
             return Ok(known.clone());
         }
         let bytes = bytes_of(sequence);
-        self.share.grow_to(self.share.amount() + bytes).map_err(|spent| no_room(field, bytes, spent))?;
+        self.share
+            .grow_to(self.share.amount() + bytes)
+            .map_err(|spent| Refusal::spent(spent, no_room(field, bytes)))?;
         alike.push(sequence.clone());
         Ok(sequence.clone())
     }
@@ -92,12 +94,12 @@ impl Memory {
 
     /// Reserves memory for a kept answer of at most `bytes`.
     pub fn room_to_keep(&self, bytes: u64) -> Result<Share, Refusal> {
-        self.budget.take(bytes).map_err(|spent| no_room("sequence", bytes, spent))
+        self.budget.take(bytes).map_err(|spent| Refusal::spent(spent, no_room("sequence", bytes)))
     }
 
     /// Reserves `bytes` for watched environments.
     pub fn room_to_watch(&self, bytes: u64) -> Result<Share, Refusal> {
-        self.budget.take(bytes).map_err(|spent| no_room("envs.ids", bytes, spent))
+        self.budget.take(bytes).map_err(|spent| Refusal::spent(spent, no_room("envs.ids", bytes)))
     }
 
     /// Replaces the kept answer by one of this size in its reserved memory, or removes it.
@@ -113,6 +115,6 @@ fn bytes_of(sequence: &Arc<[Piece]>) -> u64 {
     SEQUENCE_BYTES + sequence.len() as u64
 }
 
-fn no_room(field: &'static str, bytes: u64, Spent { limit, taken }: Spent) -> Refusal {
-    Refusal::MemoryLimit { field, bytes, limit, taken }
+fn no_room(field: &'static str, bytes: u64) -> impl FnOnce(u64, u64) -> Refusal {
+    move |limit, taken| Refusal::MemoryLimit { field, bytes, limit, taken }
 }

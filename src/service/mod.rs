@@ -16,7 +16,8 @@
 //! * [`info`] reports what this server is and allows; `catalog` what it supports, by name.
 //! * [`answers`] limits the memory of unread answers.
 //! * [`allotment`] divides the memory of a server into all these limits.
-//! * [`budget`] limits bytes, calls and connections, in total and per holder.
+//! * [`budget`] limits bytes, calls and connections, in total and per holder; [`pressure`] compares the real memory of
+//!   the process with its limit, and `reserved` holds lists in memory that a budget has granted.
 //! * [`caller`] identifies the caller of a call.
 //! * [`context`] holds what errors and log lines show of the current call; [`brake`] limits these lines.
 //! * [`metrics`] has the only table of metrics.
@@ -40,6 +41,7 @@ pub mod evaluation;
 pub mod games;
 pub mod info;
 pub mod metrics;
+pub mod pressure;
 pub mod refusal;
 pub mod sessions;
 pub mod status;
@@ -53,8 +55,11 @@ mod layout;
 mod memory;
 mod places;
 mod policies;
+mod reading;
+mod reserved;
 mod sequence;
 mod session_state;
+mod stepping;
 mod tables;
 mod tasks;
 mod watched;
@@ -72,5 +77,6 @@ pub use dm_env_rpc::Worlds;
 pub use environment::Environments;
 pub use evaluation::{EvaluationCapacity, Evaluations};
 pub use info::{Deadlines, NetworkLimits, ServerFacts};
+pub use pressure::Pressure;
 pub use sessions::stored::{PutAway, TakenUp};
 pub use sessions::{SessionStore, StoreLimits, reap_forever};

@@ -15,7 +15,9 @@ use crate::wire::codec::Unfit;
 use crate::wire::{DecodeError, Fault, InField};
 
 use super::brake::Brake;
+use super::budget::Spent;
 use super::context::CallContext;
+use super::pressure::Pressed;
 
 /// Limit on log lines about bugs.
 static BUGS: Brake = Brake::new(20);
@@ -113,6 +115,14 @@ pub enum Refusal {
         work: Duration,
         /// Longest time that a call may take.
         limit: Duration,
+    },
+    /// The process uses nearly all of the memory that it may use.
+    #[error("the server uses {used} of {memory} bytes of memory; try again later, or ask for less at a time")]
+    MemoryPressure {
+        /// Bytes that the process uses.
+        used: u64,
+        /// Bytes that it may use.
+        memory: u64,
     },
     /// Too little memory for a session.
     #[error("{field} needs {bytes} more bytes: sessions take {taken} of {limit} bytes")]
@@ -353,5 +363,22 @@ impl From<StepError> for Refusal {
             StepError::NotReset(error) => error.into(),
             StepError::Action(error) => error.into(),
         }
+    }
+}
+
+impl Refusal {
+    /// The refusal of an amount that a budget does not grant. `limit` makes it from the budget's limit and the amount
+    /// taken from the budget.
+    pub fn spent(spent: Spent, limit: impl FnOnce(u64, u64) -> Refusal) -> Refusal {
+        match spent {
+            Spent::Limit { limit: of_budget, taken } => limit(of_budget, taken),
+            Spent::Pressure(pressed) => pressed.into(),
+        }
+    }
+}
+
+impl From<Pressed> for Refusal {
+    fn from(Pressed { used, memory }: Pressed) -> Refusal {
+        Refusal::MemoryPressure { used, memory }
     }
 }

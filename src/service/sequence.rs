@@ -135,23 +135,41 @@ impl Sequence {
         request: &Q,
         work: impl FnOnce(u64) -> Result<A, Refusal>,
     ) -> Result<A, Refusal> {
+        if let Some(answer) = self.kept_answer(number, request)? {
+            return Ok(answer);
+        }
+        let answer = work(self.last + 1)?;
+        self.complete(number, request, &answer);
+        Ok(answer)
+    }
+
+    /// The kept answer, if a call with this number is identical to the last one; `None` if it is the next call.
+    pub fn kept_answer<Q: Message, A: Message + Name + Clone + Default + 'static>(
+        &self,
+        number: u64,
+        request: &Q,
+    ) -> Result<Option<A>, Refusal> {
         let next = self.last + 1;
-        if number == 0 {
-            return self.run_once(next, work);
+        if number == 0 || number == next {
+            return Ok(None);
         }
-        if number == next {
-            let answer = work(next)?;
-            let digest = xxh3_128(&request.encode_to_vec());
-            (self.last, self.kept) =
-                (next, Some(Kept { digest, answer: Answer::Given(Box::new(answer.clone())) }));
-            return Ok(answer);
-        }
-        if number == self.last
-            && let Some(answer) = self.kept.as_ref().and_then(|kept| kept.answer_to(request))
-        {
-            return Ok(answer);
-        }
-        Err(Refusal::SequenceMismatch { expected: next, got: number })
+        let kept = self.kept.as_ref().filter(|_| number == self.last);
+        let answer = kept.and_then(|kept| kept.answer_to(request));
+        answer.map(Some).ok_or(Refusal::SequenceMismatch { expected: next, got: number })
+    }
+
+    /// Counts the next call as performed. Keeps its answer, unless its number is 0.
+    pub fn complete<Q: Message, A: Message + Name + Clone + 'static>(
+        &mut self,
+        number: u64,
+        request: &Q,
+        answer: &A,
+    ) {
+        self.last += 1;
+        self.kept = (number != 0).then(|| Kept {
+            digest: xxh3_128(&request.encode_to_vec()),
+            answer: Answer::Given(Box::new(answer.clone())),
+        });
     }
 
     /// Performs a mutating call with this number and keeps no answer, for a caller whose answers cannot get lost.

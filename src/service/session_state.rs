@@ -5,27 +5,24 @@
 use prost::{Message, Name};
 use std::sync::Arc;
 
-use crate::env::{EnvBatch, InvalidActionPolicy, Restored, Seeding, StepOutcome};
+use crate::env::{AutoresetMode, EnvBatch, Restored, Seeding, StepOutcome};
 use crate::features::FeatureSet;
-use crate::placements::Position;
-use crate::prompts;
+use crate::placements::{self, Options, Position};
 use crate::recording::Cells;
 use crate::wire::dm_env_rpc;
 use crate::wire::positions::Positions;
-use crate::wire::rendering::{self, Drawing};
 use crate::wire::session::SessionConfig;
-use crate::wire::tensor::{self, Dim};
-use crate::wire::{DecodeError, InField, colors, envs, features, fields, pb, positions, seeding};
+use crate::wire::{DecodeError, InField, envs, features, fields, pb, positions, seeding};
 
 use super::answers::Answers;
 use super::budget::{Budget, Share};
 use super::costs::Costs;
-use super::drawing;
 use super::judging::View;
-use super::layout::{ANSWER_OVERHEAD, BlockLayout, Layout};
+use super::layout::{ANSWER_OVERHEAD, BlockLayout, Layout, Seen};
 use super::memory::Memory;
 use super::places::Place;
 use super::refusal::Refusal;
+use super::reserved::{List, Reserved};
 use super::sequence::Sequence;
 use super::watched::{Watch, Watched};
 use super::world::World;
@@ -91,7 +88,13 @@ impl SessionState {
         let cells = u64::from(rules.width) * u64::from(rules.height);
         let coloring = if self.watched.keeps_all() { 40 } else { 0 };
         // In SAME_STEP an ended episode is observed twice, which is rare.
-        let step = 60 + cells / 16 + self.layout.nanoseconds(config) + coloring;
+        // A step checks that the placement exists.
+        let finding = if rules.names_spots() {
+            placements::nanoseconds_of_one(&rules, 1, None, Options::default())
+        } else {
+            0
+        };
+        let step = 60 + cells / 16 + self.layout.nanoseconds(config) + coloring + finding;
         Costs { num_envs: config.num_envs, step, rules }
     }
 
@@ -128,6 +131,16 @@ impl SessionState {
         self.max_response_bytes
     }
 
+    /// The tensors of every answer.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The numbers of these environments; `None` means all.
+    pub fn env_ids(&self, env_ids: Option<&[u32]>, answers: &Answers) -> Result<List<u32>, Refusal> {
+        List::collect(answers, self.named(env_ids))
+    }
+
     pub fn batch(&self) -> &EnvBatch {
         &self.batch
     }
@@ -153,55 +166,41 @@ impl SessionState {
             let Parts { batch, layout, memory, watched } = parts;
             let rows = num_rows(batch, env_ids);
             let pieces = &batch.config().rules.pieces;
-            let decode = |message| seeding::decode(message, rows, pieces).in_field("seeding");
+            let decode = |message| {
+                let decode = || seeding::decode(message, rows, pieces).in_field("seeding");
+                Reserved::make(answers, seeding::decoded_bytes(message), decode)
+            };
             let mut seeding = request.seeding.as_ref().map(decode).transpose()?;
             if let Some(seeding) = &mut seeding {
                 memory.share_all("seeding.piece_sequences", seeding)?;
             }
-            batch.reset(env_ids, seeding.as_ref())?;
+            batch.reset(env_ids, seeding.as_deref())?;
             watched.follow_reset(batch, env_ids);
-            Ok(pb::ResetResponse {
-                observations: layout.observations(batch, env_ids),
-                action_mask: layout.action_mask(batch, env_ids),
-                infos: layout.infos(batch, env_ids),
-                sequence_number: next,
-            })
+            let Seen { observations, action_mask, infos } = layout.seen(batch, env_ids);
+            Ok(pb::ResetResponse { observations, action_mask, infos, sequence_number: next })
         });
         self.memory.settle();
         answer
     }
 
-    pub fn step(
+    /// Performs the actions of these environments, which have been checked.
+    pub fn step_checked(&mut self, actions: &[i32], env_ids: Option<&[u32]>) -> StepOutcome {
+        let mut outcome = StepOutcome::default();
+        self.batch.step_checked(actions, env_ids, &mut outcome);
+        self.watched.follow_step(&self.batch, env_ids, &outcome);
+        outcome
+    }
+
+    /// Counts a performed call, and keeps its answer if it has a number.
+    pub fn complete<Q: Message, A: Message + Name + Clone + 'static>(
         &mut self,
-        request: &pb::StepRequest,
-        answers: &Answers,
-    ) -> Result<pb::StepResponse, Refusal> {
-        let env_ids = envs::decode(request.envs.as_ref());
-        self.change(request, request.sequence_number, env_ids, answers, |parts, next| {
-            let Parts { batch, layout, watched, .. } = parts;
-            let rows = num_rows(batch, env_ids);
-            let is_text = !request.text_actions.is_empty();
-            let actions = if is_text {
-                read_texts(batch, env_ids, request)?
-            } else {
-                let actions = request.actions.as_ref();
-                tensor::decode_field::<i32>(actions, "actions", &[Dim::Exactly(rows)])?.elements
-            };
-            let outcome = batch.step(&actions, env_ids)?;
-            watched.follow_step(batch, env_ids, &outcome);
-            let StepOutcome { rewards, terminated, truncated, finals } = outcome;
-            Ok(pb::StepResponse {
-                observations: layout.observations(batch, env_ids),
-                rewards: Some(tensor::encode(vec![rows], &rewards)),
-                terminated: Some(tensor::encode_bools(vec![rows], &terminated)),
-                truncated: Some(tensor::encode_bools(vec![rows], &truncated)),
-                action_mask: layout.action_mask(batch, env_ids),
-                infos: layout.infos(batch, env_ids),
-                final_batch: layout.final_batch(batch, &finals),
-                sequence_number: next,
-                actions: is_text.then(|| tensor::encode(vec![rows], &actions)),
-            })
-        })
+        number: u64,
+        request: &Q,
+        kept: Option<Share>,
+        answer: &A,
+    ) {
+        self.sequence.complete(number, request, answer);
+        self.keep(kept, number, answer);
     }
 
     /// Places of the tensors in a block.
@@ -252,76 +251,6 @@ impl SessionState {
         Ok(())
     }
 
-    pub fn render(
-        &mut self,
-        request: &pb::RenderRequest,
-        answers: &Answers,
-    ) -> Result<pb::RenderResponse, Refusal> {
-        let drawing = rendering::decode(request)?;
-        let env_ids = envs::decode(request.envs.as_ref());
-        self.batch.check(env_ids)?;
-        let rules = &self.batch.config().rules;
-        let rows = num_rows(&self.batch, env_ids);
-        let mut room = answers.room(self.check_size(rows.into(), drawing::row_bytes(&drawing, rules))?)?;
-        let sequence_number = self.sequence_number();
-        let (batch, watched) = (&self.batch, &self.watched);
-        let answer = match drawing {
-            Drawing::Text(format) => {
-                let mut frames = Vec::new();
-                let mut num_bytes = ANSWER_OVERHEAD;
-                for row in 0..rows {
-                    let env_id = env_ids.map_or(row, |env_ids| env_ids[row as usize]);
-                    let text = drawing::text(format, batch, env_id, watched);
-                    num_bytes += text.len() as u64 + 5;
-                    if num_bytes > u64::from(self.max_response_bytes) {
-                        let max_bytes = self.max_response_bytes;
-                        return Err(Refusal::ResponseTooLarge { max_rows: row.into(), max_bytes });
-                    }
-                    room.grow_to(num_bytes)?;
-                    frames.push(text);
-                }
-                pb::RenderResponse { frames, sequence_number, pixels: None }
-            }
-            Drawing::Rgb { cell, scheme } => {
-                let mut painter = drawing::Painter::new(cell, scheme, rules, rows);
-                self.each(env_ids, |env_id| painter.paint(batch, env_id, watched));
-                pb::RenderResponse { frames: Vec::new(), sequence_number, pixels: Some(painter.finish()) }
-            }
-        };
-        room.keep();
-        Ok(answer)
-    }
-
-    pub fn save(
-        &mut self,
-        request: &pb::SaveStateRequest,
-        answers: &Answers,
-    ) -> Result<pb::SaveStateResponse, Refusal> {
-        let env_ids = envs::decode(request.envs.as_ref());
-        self.batch.check(env_ids)?;
-        let max_bytes = self.max_response_bytes;
-        let mut room = answers.room(0)?;
-        let mut states = Vec::new();
-        let mut num_bytes = ANSWER_OVERHEAD;
-        for row in 0..num_rows(&self.batch, env_ids) {
-            let env_id = env_ids.map_or(row, |env_ids| env_ids[row as usize]);
-            let mut state = self.batch.state(env_id).to_bytes();
-            if let Some(cells) = self.watched.kept(env_id) {
-                state = colors::join(&state, &colors::encode(cells, &self.batch.config().rules.pieces));
-            }
-            // Snapshots differ in length, mostly by their explicit sequences, so each is counted. A tag and a length
-            // precede each of them.
-            num_bytes += state.len() as u64 + 5;
-            if num_bytes > u64::from(max_bytes) {
-                return Err(Refusal::ResponseTooLarge { max_rows: row.into(), max_bytes });
-            }
-            room.grow_to(num_bytes)?;
-            states.push(state.into());
-        }
-        room.keep();
-        Ok(pb::SaveStateResponse { states, sequence_number: self.sequence_number() })
-    }
-
     pub fn restore(
         &mut self,
         request: &pb::RestoreStateRequest,
@@ -333,9 +262,11 @@ impl SessionState {
             let Parts { batch, layout, memory, watched } = parts;
             let message = request.positions.as_ref().ok_or_else(|| DecodeError::missing("positions"))?;
             let rules = &batch.config().rules;
-            let (_, mut positions) = positions::decode(message, Some(rules)).in_field("positions")?;
+            let decode = || positions::decode(message, Some(rules)).in_field("positions");
+            let mut decoded = Reserved::make(answers, positions::decoded_bytes(message), decode)?;
+            let (_, positions) = &mut *decoded;
             let colors = positions::decode_colors(message, rules).in_field("positions")?;
-            if let Positions::States(states) = &mut positions {
+            if let Positions::States(states) = &mut *positions {
                 for state in states {
                     if let Some(sequence) = state.sequence() {
                         let copy = memory.share("positions.snapshots.states", sequence)?;
@@ -343,18 +274,14 @@ impl SessionState {
                     }
                 }
             }
-            let restored = match &positions {
+            let restored = match positions {
                 Positions::States(states) => Restored::States(states),
                 Positions::Drawn(drawn) => Restored::Positions(drawn),
             };
             batch.restore(env_ids, restored, request.reseed)?;
             watched.follow_restore(batch, env_ids, &colors);
-            Ok(pb::RestoreStateResponse {
-                observations: layout.observations(batch, env_ids),
-                action_mask: layout.action_mask(batch, env_ids),
-                infos: layout.infos(batch, env_ids),
-                sequence_number: next,
-            })
+            let Seen { observations, action_mask, infos } = layout.seen(batch, env_ids);
+            Ok(pb::RestoreStateResponse { observations, action_mask, infos, sequence_number: next })
         });
         self.memory.settle();
         answer
@@ -416,19 +343,20 @@ impl SessionState {
     }
 
     /// The current pieces and playfields of environments.
-    pub fn positions(&self, env_ids: Option<&[u32]>) -> Result<Vec<Position>, Refusal> {
+    pub fn positions(&self, env_ids: Option<&[u32]>, answers: &Answers) -> Result<List<Position>, Refusal> {
         self.batch.check(env_ids)?;
-        Ok(self.each(env_ids, |env_id| Position {
+        let position = |env_id| Position {
             playfield: self.batch.playfield(env_id),
             hand: self.batch.hand(env_id),
             chain: self.batch.chain(env_id),
             falling: self.batch.falling(env_id),
-        }))
+        };
+        List::collect(answers, self.named(env_ids).map(position))
     }
 
     /// What a policy sees of environments, whose numbers must be valid, in addition to [`SessionState::positions`].
-    pub fn views(&self, env_ids: Option<&[u32]>) -> Vec<View> {
-        self.each(env_ids, |env_id| {
+    pub fn views(&self, env_ids: Option<&[u32]>, answers: &Answers) -> Result<List<View>, Refusal> {
+        let view = |env_id| {
             let statistics = self.batch.statistics(env_id);
             View {
                 next: self.batch.pieces(env_id).into_iter().skip(1).collect(),
@@ -437,18 +365,24 @@ impl SessionState {
                 lines: statistics.lines,
                 pieces: statistics.pieces,
             }
-        })
+        };
+        List::collect(answers, self.named(env_ids).map(view))
     }
 
-    fn each<T>(&self, env_ids: Option<&[u32]>, mut each: impl FnMut(u32) -> T) -> Vec<T> {
-        match env_ids {
-            Some(env_ids) => env_ids.iter().map(|&env_id| each(env_id)).collect(),
-            None => (0..self.batch.config().num_envs).map(each).collect(),
-        }
+    /// Number of these environments; `None` means all.
+    pub fn num_rows(&self, env_ids: Option<&[u32]>) -> u32 {
+        num_rows(&self.batch, env_ids)
     }
 
-    /// Performs a call that changes these environments, after reserving memory for its answer. If the call is identical
-    /// to the last one, returns the kept answer instead. `work` receives the number for its answer.
+    /// The numbers of these environments; `None` means all.
+    fn named(&self, env_ids: Option<&[u32]>) -> impl ExactSizeIterator<Item = u32> {
+        let rows = num_rows(&self.batch, env_ids);
+        (0..rows).map(move |row| env_ids.map_or(row, |env_ids| env_ids[row as usize]))
+    }
+
+    /// Performs a call that changes these environments, after reserving memory for its answer and for the outcome of
+    /// its work. If the call is identical to the last one, returns the kept answer instead. `work` receives the number
+    /// for its answer.
     fn change<Q: Message, A: Message + Name + Clone + Default + 'static>(
         &mut self,
         request: &Q,
@@ -458,6 +392,7 @@ impl SessionState {
         work: impl FnOnce(Parts<'_>, u64) -> Result<A, Refusal>,
     ) -> Result<A, Refusal> {
         let max_bytes = self.max_answer_bytes(env_ids);
+        let _outcome = answers.room(self.outcome_bytes(env_ids))?;
         let room = answers.room(max_bytes)?;
         let kept = self.room_to_keep(number, max_bytes)?;
         let SessionState { batch, sequence, layout, memory, watched, .. } = self;
@@ -469,7 +404,7 @@ impl SessionState {
     }
 
     /// Reserves memory to keep the answer to a numbered call that has not been performed yet.
-    fn room_to_keep(&self, number: u64, max_bytes: u64) -> Result<Option<Share>, Refusal> {
+    pub fn room_to_keep(&self, number: u64, max_bytes: u64) -> Result<Option<Share>, Refusal> {
         let is_next = number == self.sequence_number() + 1;
         is_next.then(|| self.memory.room_to_keep(max_bytes)).transpose()
     }
@@ -483,14 +418,26 @@ impl SessionState {
     }
 
     /// Most bytes of the answer to a step, a reset or a restore of these environments.
-    fn max_answer_bytes(&self, env_ids: Option<&[u32]>) -> u64 {
+    pub fn max_answer_bytes(&self, env_ids: Option<&[u32]>) -> u64 {
         // A list that is longer than the session contains duplicates, and is refused.
         let rows = num_rows(&self.batch, env_ids).min(self.batch.config().num_envs);
         self.layout.max_bytes(self.batch.config().autoreset_mode, rows.into())
     }
 
+    /// Most bytes of the outcome of a step of these environments: a reward, two flags and an action per row, and the
+    /// last states of episodes that are followed by the next one at once.
+    pub fn outcome_bytes(&self, env_ids: Option<&[u32]>) -> u64 {
+        let config = self.batch.config();
+        let rows = num_rows(&self.batch, env_ids).min(config.num_envs);
+        let last_state = match config.autoreset_mode {
+            AutoresetMode::SameStep => EnvBatch::env_bytes(&config.rules) as u64,
+            AutoresetMode::NextStep | AutoresetMode::Disabled => 0,
+        };
+        u64::from(rows) * (last_state + 10)
+    }
+
     /// Most bytes of an answer with `rows` rows. Refuses one that could be too large.
-    fn check_size(&self, rows: u64, row_bytes: u64) -> Result<u64, Refusal> {
+    pub fn check_size(&self, rows: u64, row_bytes: u64) -> Result<u64, Refusal> {
         let max_bytes = self.max_response_bytes;
         let max_rows = u64::from(max_bytes).saturating_sub(ANSWER_OVERHEAD) / row_bytes;
         if rows > max_rows {
@@ -498,38 +445,6 @@ impl SessionState {
         }
         Ok(rows * row_bytes + ANSWER_OVERHEAD)
     }
-}
-
-/// Reads the actions of a step that are written as text. A text that is no legal action is refused, or becomes an
-/// illegal action if the session's policy accepts these.
-fn read_texts(
-    batch: &EnvBatch,
-    env_ids: Option<&[u32]>,
-    request: &pb::StepRequest,
-) -> Result<Vec<i32>, Refusal> {
-    let (texts, rows) = (&request.text_actions, num_rows(batch, env_ids));
-    let wrong = |problem: String| Err(DecodeError::field("text_actions", problem).into());
-    if request.actions.is_some() {
-        return wrong("is given together with actions, expected one of the two".to_owned());
-    }
-    if texts.len() != rows as usize {
-        return wrong(format!("has {} texts, expected {rows}, one per environment", texts.len()));
-    }
-    batch.check(env_ids)?;
-    let read = |(row, text): (u32, &String)| {
-        let env_id = env_ids.map_or(row, |env_ids| env_ids[row as usize]);
-        if batch.has_ended(env_id) {
-            return Ok(0);
-        }
-        let state = prompts::State::new(batch, env_id);
-        let choices = state.choices();
-        choices.read(state.rules(), text).or_else(|unknown| {
-            let is_refused = batch.config().invalid_action_policy == InvalidActionPolicy::Reject;
-            let illegal = if is_refused { None } else { choices.illegal_action(state.rules()) };
-            illegal.ok_or(Refusal::TextAction { row, unknown })
-        })
-    };
-    (0..).zip(texts).map(read).collect()
 }
 
 fn num_rows(batch: &EnvBatch, env_ids: Option<&[u32]>) -> u32 {

@@ -37,6 +37,7 @@ use super::clock::Clock;
 use super::context::CallContext;
 use super::metrics::Counters;
 use super::places::{Capacity, Full, Place, Places};
+use super::pressure::Pressure;
 use super::refusal::{Refusal, Scope};
 use super::session_state::SessionState;
 use super::world::Door;
@@ -127,10 +128,10 @@ pub(super) struct NewSession {
 
 impl SessionStore {
     /// An empty store.
-    pub fn new(limits: StoreLimits, clock: Clock) -> SessionStore {
+    pub fn new(limits: StoreLimits, clock: Clock, pressure: &Pressure) -> SessionStore {
         let StoreLimits { memory, max_watches: max, max_watches_per_caller, max_unread, .. } = limits;
         let capacity = Capacity { max, max_per_caller: max_watches_per_caller, max_unread };
-        let (memory, watches) = (Budget::new(memory), Places::new(capacity));
+        let (memory, watches) = (Budget::of_bytes(memory, pressure), Places::new(capacity));
         SessionStore { memory, watches, limits, clock, counters: Counters::new(), table: RwLock::default() }
     }
 

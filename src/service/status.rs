@@ -198,6 +198,9 @@ impl Refusal {
                 // Waiting does not help a request that is larger than the whole budget.
                 if bytes > limit { row } else { row.retry(SHORTLY) }
             }
+            Refusal::MemoryPressure { .. } => {
+                Row::new(ResourceExhausted, "MEMORY_LIMIT").retry(SHORTLY).quota("memory", message)
+            }
             Refusal::AnswerLimit { .. } => {
                 Row::new(ResourceExhausted, "ANSWER_LIMIT").retry(SHORTLY).quota("answers", message)
             }

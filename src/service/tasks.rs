@@ -35,7 +35,7 @@ pub(super) async fn score(
             let nanoseconds = NANOSECONDS_PER_COST * task.num_pieces() * agent.cost(&task.rules);
             lane.check(Duration::from_nanos(nanoseconds)).map_err(|error| error.in_field("formula"))?;
             let mut score = FormulaScore::new(*task, *agent);
-            Ok(lane.run_slices(move || score.advance().then(|| encode_score(&score))).await)
+            lane.run_slices(move || score.advance().then(|| Ok(encode_score(&score)))).await
         }
     }
 }

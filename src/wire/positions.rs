@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::engine::{Piece, PieceSet, Playfield, RULES_VERSION, Rules};
+use crate::engine::{MAX_PREVIEW, Piece, PieceSet, Playfield, RULES_VERSION, Rules};
 use crate::env::{EnvState, SnapshotError, StartPosition};
 use crate::placements::bytes_per_cell_row;
 use crate::recording::Cells;
@@ -23,6 +23,12 @@ pub enum Positions {
     /// Playfields and pieces.
     Drawn(Vec<StartPosition>),
 }
+
+/// Overhead of the allocator for a block of memory.
+const BLOCK: u64 = 16;
+
+/// Bytes of a start position and of its queue.
+const START_POSITION: u64 = size_of::<StartPosition>() as u64 + 32 + BLOCK;
 
 /// Rough time of [`decode`], in nanoseconds on one core.
 pub fn nanoseconds(message: &pb::Positions) -> u64 {
@@ -56,6 +62,29 @@ pub fn rules(message: &pb::Positions) -> Option<Rules> {
             states.first().and_then(|state| decode_state(state).ok()).map(|state| *state.rules())
         }
         (None, _) => Some(Rules::default()),
+    }
+}
+
+/// Most bytes of the positions that [`decode`] reads, and of what it needs on the way.
+pub fn decoded_bytes(message: &pb::Positions) -> u64 {
+    let numbers = |tensor: &Option<pb::Tensor>| tensor.as_ref().map_or(0, tensor::decoded_bytes::<u8>);
+    match &message.kind {
+        None => 0,
+        // A sequence has a byte per piece, in the snapshot and in memory.
+        Some(Kind::Snapshots(pb::Snapshots { states })) => {
+            let bytes: u64 = states.iter().map(|state| state.len() as u64).sum();
+            states.len() as u64 * (size_of::<EnvState>() as u64 + BLOCK) + bytes
+        }
+        Some(Kind::Drawings(pb::Drawings { drawings })) => drawings.len() as u64 * START_POSITION,
+        Some(Kind::Packed(packed)) => {
+            let pb::PackedPositions { boards, pieces, queues, held } = packed;
+            // Rows of cells take at least two bytes each, and are widened to four.
+            let rows = 3 * boards.as_ref().map_or(0, tensor::decoded_bytes::<u16>);
+            let count = numbers(pieces).min(MAX_POSITIONS.into());
+            // Without queues or held pieces, lists of -1 take their place.
+            let missing = count * (u64::from(MAX_PREVIEW) + 1);
+            rows + numbers(pieces) + numbers(queues) + numbers(held) + missing + count * START_POSITION
+        }
     }
 }
 

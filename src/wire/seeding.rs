@@ -8,9 +8,12 @@ pub use crate::env::Seeding;
 use crate::rollout::Deal;
 
 use super::error::{DecodeError, InField};
-use super::limits::{MAX_GAMES, MAX_REQUEST_SEQUENCE_PIECES, MAX_SEQUENCE_PIECES};
+use super::limits::{MAX_ENVS_PER_SESSION, MAX_GAMES, MAX_REQUEST_SEQUENCE_PIECES, MAX_SEQUENCE_PIECES};
 use super::pb;
 use super::pb::seeding::Kind;
+
+/// Bytes of a sequence in memory in addition to its pieces: two counters, and the overhead of the allocator.
+const SEQUENCE: usize = 32;
 
 /// Reads the seeding of `num_envs` environments with these pieces.
 ///
@@ -46,6 +49,22 @@ pub fn decode(message: &pb::Seeding, num_envs: u32, pieces: &PieceSet) -> Result
                 return Err(DecodeError::field("piece_sequences.sequences", problem));
             }
             Ok(Seeding::PieceSequences(decode_sequences(sequences, pieces).in_field("piece_sequences")?))
+        }
+    }
+}
+
+/// Most bytes of the seeds or pieces that [`decode`] reads.
+pub fn decoded_bytes(message: &pb::Seeding) -> u64 {
+    match &message.kind {
+        None | Some(Kind::Seed(_)) => 0,
+        Some(Kind::Seeds(pb::Seeds { seeds, .. })) => size_of_val(&seeds[..]) as u64,
+        Some(Kind::Drawn(drawn)) => {
+            u64::from(drawn.count.min(MAX_ENVS_PER_SESSION)) * size_of::<u64>() as u64
+        }
+        Some(Kind::PieceSequences(pb::PieceSequences { sequences })) => {
+            // In a list of at most twice its length.
+            let own = 2 * size_of::<Arc<[Piece]>>() + SEQUENCE;
+            sequences.iter().map(|letters| (own + letters.len()) as u64).sum()
         }
     }
 }

@@ -106,6 +106,13 @@ pub fn decode_field<T: Element>(
     decode(tensor, dims).in_field(name)
 }
 
+/// Most bytes of the numbers that [`decode`] reads from a tensor.
+pub fn decoded_bytes<T>(tensor: &pb::Tensor) -> u64 {
+    // Written numbers are checked one by one, in a list of at most twice their length.
+    let written = 2 * tensor.values.len() * size_of::<T>();
+    (if written > 0 { written } else { tensor.data.len() }) as u64
+}
+
 /// Writes numbers as a tensor.
 ///
 /// # Panics

@@ -69,7 +69,7 @@ async fn ask(
 }
 
 /// Waits until the server has nothing to do any more, or for a while.
-async fn until_idle(arena: &Arena) -> Result<()> {
+pub async fn until_idle(arena: &Arena) -> Result<()> {
     let patience = Duration::from_secs(15);
     let begun = Instant::now();
     let slice = Duration::from_millis(300);

@@ -15,6 +15,7 @@ use tetrion::wire::{pb, positions, seeding};
 use crate::arena::Arena;
 use crate::bystander::{connect, session};
 use crate::http2::{Connection, DATA, INITIAL_WINDOW_SIZE, RST_STREAM, begin, frame, message};
+use crate::memory::goes_back;
 use crate::messages::{CREATE, INFO, PLACEMENTS, RESET, RESTORE, STREAM, caves};
 
 /// How long a server may take to answer a caller that it has heard.
@@ -186,9 +187,7 @@ pub async fn begun_calls(arena: &Arena) -> Result<()> {
         arena.release();
         tokio::time::sleep(MOMENT).await;
     }
-    let (now, most) = arena.victim.memory();
-    ensure!(now < most / 2 + (64 << 20), "{} MiB are kept of {}", now >> 20, most >> 20);
-    Ok(())
+    goes_back(arena, 64).await
 }
 
 /// Calls whose headers are as large as they may be, in as many fields as that allows, and that are not made.

@@ -1,9 +1,11 @@
 //! The attacks, their bounds, and why a bound is where it is.
 
+use std::time::Duration;
+
 use crate::arena::Attack;
 use crate::{
-    answers, conformance, connections, evaluations, everything, floods, load, mutations, requests, strangers,
-    survivors,
+    answers, conformance, connections, evaluations, everything, floods, load, memory, mutations, requests,
+    strangers, survivors,
 };
 
 /// A row whose attack is this function.
@@ -28,11 +30,7 @@ pub const ATTACKS: &[Attack] = &[
     // The memory of sessions and of requests on their way, each at its most.
     Attack { max_mib: 2048, ..attack!("sequences", requests::sequences) },
     Attack { max_mib: 1024, ..attack!("sessions", requests::sessions) },
-    Attack {
-        breaks: "the allocator keeps the memory of calls that have ended, up to 300 MiB",
-        max_mib: 512,
-        ..attack!("begun-calls", requests::begun_calls)
-    },
+    Attack { max_mib: 512, ..attack!("begun-calls", requests::begun_calls) },
     // All of that together stays within what the server was given.
     Attack {
         flags: &["--memory", "1024", "--max-connections-per-address", "256"],
@@ -69,6 +67,34 @@ pub const ATTACKS: &[Attack] = &[
         stderr: false,
         flags: &["--log", "debug"],
         ..attack!("without-a-log", connections::without_a_log)
+    },
+    Attack {
+        flags: &["--memory", "1024"],
+        max_mib: 1024,
+        cgroup_mib: 1024,
+        ..attack!("memory-of-the-ended", memory::ended_episodes)
+    },
+    // A small learner goes on through all of it. Servers of these sizes have at least as many connections as a mix.
+    Attack {
+        flags: &["--memory", "256"],
+        max_mib: 256,
+        cgroup_mib: 256,
+        slowest: Duration::from_secs(10),
+        ..attack!("memory-256", memory::of_256)
+    },
+    Attack {
+        flags: &["--memory", "1024"],
+        max_mib: 1024,
+        cgroup_mib: 1024,
+        slowest: Duration::from_secs(10),
+        ..attack!("memory-1024", memory::of_1024)
+    },
+    Attack {
+        flags: &["--memory", "4096"],
+        max_mib: 4096,
+        cgroup_mib: 4096,
+        slowest: Duration::from_secs(10),
+        ..attack!("memory-4096", memory::of_4096)
     },
     attack!("pages-elsewhere", strangers::pages),
     attack!("load", load::short),

@@ -15,7 +15,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::cgroup::Cgroup;
 
 /// Address space that the process gets: an allocation past it fails, and a Rust program whose allocation fails aborts.
-const ADDRESS_SPACE_KIB: u64 = 4 << 20;
+/// It is more than any attack may hold, because an allocator keeps addresses whose memory it has returned.
+const ADDRESS_SPACE_KIB: u64 = 8 << 20;
 /// Files and sockets it may have open, unless an attack says otherwise.
 pub const DESCRIPTORS: u32 = 20_000;
 /// How long it may go on after SIGTERM, and how much later it may be gone on a machine that has other work to do.

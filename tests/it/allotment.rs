@@ -10,18 +10,24 @@ fn all_limits_together_stay_below_the_memory() {
     while memory <= 1 << 40 {
         let allotment = Allotment::new(memory);
         let most = allotment.worst_case();
-        // The rest is for what the allocator keeps.
-        assert!(most <= memory / 16 * 15, "{} MiB of {}", most >> 20, memory >> 20);
-        assert!(most >= memory / 4 * 3, "{} MiB of {}", most >> 20, memory >> 20);
+        // The rest is for what the allocator keeps. On the smallest server that is little, and the process's real memory
+        // decides earlier.
+        assert!(most <= memory / 100 * 98, "{} MiB of {}", most >> 20, memory >> 20);
+        assert!(most >= memory / 3 * 2, "{} MiB of {}", most >> 20, memory >> 20);
         memory += memory / 7;
     }
 }
 
 #[test]
-fn the_least_memory_has_room_for_the_largest_messages() {
-    let least = Allotment::new(LEAST_MEMORY);
-    assert!(least.requests >= 2 * u64::from(MAX_REQUEST_BYTES));
-    assert!(least.answers >= 2 * u64::from(MAX_RESPONSE_BYTES));
+fn a_gibibyte_has_room_for_the_largest_messages_and_less_memory_for_smaller_ones() {
+    let largest = |memory| {
+        let Allotment { requests: request_memory, answers: answer_memory, .. } = Allotment::new(memory);
+        let network = NetworkLimits { request_memory, answer_memory, ..NetworkLimits::default() };
+        (network.max_request_bytes(), network.max_response_bytes())
+    };
+    assert_eq!(largest(DEFAULT_MEMORY), (MAX_REQUEST_BYTES, MAX_RESPONSE_BYTES));
+    assert_eq!(largest(1 << 30), (MAX_REQUEST_BYTES, MAX_RESPONSE_BYTES));
+    assert_eq!(largest(LEAST_MEMORY), (16 << 20, 16 << 20));
 }
 
 #[test]

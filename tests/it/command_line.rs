@@ -279,7 +279,7 @@ fn what_makes_no_sense_ends_with_code_2_and_what_fails_with_code_1() {
         2,
         "invalid value '513' for '--threads <N>': expected 0 to 512",
     );
-    check(&["serve", "--memory", "1023"], &[], 2, "expected 1024 to 1048576");
+    check(&["serve", "--memory", "255"], &[], 2, "expected 256 to 1048576");
     let token = "/nowhere.pem";
     check(&["serve", "--tls-cert", token, "--tls-key", token], &[], 1, "cannot read /nowhere.pem");
 }

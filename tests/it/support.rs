@@ -10,7 +10,8 @@ use std::time::{Duration, SystemTime};
 use tetrion::engine::{Playfield, Rules, Tetromino};
 use tetrion::pool::Pool;
 use tetrion::service::{
-    CallPool, Caller, CallerLimits, Clock, Environments, ServerFacts, SessionStore, StoreLimits, Worlds,
+    CallPool, Caller, CallerLimits, Clock, Environments, Pressure, ServerFacts, SessionStore, StoreLimits,
+    Worlds,
 };
 use tetrion::wire::limits::{DEFAULT_MAX_CALL_WORK, MAX_RESPONSE_BYTES};
 use tetrion::wire::pb::enumerate_placements_request::Source;
@@ -69,11 +70,11 @@ pub async fn start() -> TestServer {
 /// A server with these limits.
 pub async fn start_with(limits: StoreLimits) -> TestServer {
     let clock = TestClock::default();
-    let store = Arc::new(SessionStore::new(limits, clock.clock()));
+    let store = Arc::new(SessionStore::new(limits, clock.clock(), &Pressure::default()));
     let incoming =
         TcpIncoming::bind(([127, 0, 0, 1], 0).into()).expect("a free port").with_nodelay(Some(true));
     let addr = incoming.local_addr().expect("an address");
-    let calls = CallPool::new(Pool::new(1).expect("a thread"), DEFAULT_MAX_CALL_WORK);
+    let calls = CallPool::new(Pool::new(1).expect("a thread"), DEFAULT_MAX_CALL_WORK, Pressure::default());
     let service = Environments::new(store.clone(), calls, ServerFacts::default()).into_server();
     let service = InterceptedService::new(service, name_caller);
     let serving = Server::builder()

@@ -188,6 +188,16 @@ impl EnvBatch {
         Ok(outcome)
     }
 
+    /// Checks that a step of these environments can be performed.
+    ///
+    /// # Errors
+    /// The errors of [`EnvBatch::step`].
+    pub fn check_step(&self, actions: &[i32], env_ids: Option<&[u32]>) -> Result<(), StepError> {
+        let rows = self.rows(env_ids)?;
+        one_each("actions", actions.len(), rows.len())?;
+        each_size!(&self.envs, envs => envs.check_step(&self.config, &self.table, rows, actions))
+    }
+
     /// Steps environments like [`EnvBatch::step`], and replaces the contents of an existing outcome. Repeated steps of
     /// equally many rows allocate no memory.
     ///
@@ -199,14 +209,19 @@ impl EnvBatch {
         env_ids: Option<&[u32]>,
         outcome: &mut StepOutcome,
     ) -> Result<(), StepError> {
-        let rows = self.rows(env_ids)?;
-        one_each("actions", actions.len(), rows.len())?;
-        let (config, table) = (&self.config, &self.table);
-        each_size!(&mut self.envs, envs => {
-            envs.check_step(config, table, rows, actions)?;
-            envs.step(config, table, rows, actions, outcome);
-        });
+        self.check_step(actions, env_ids)?;
+        self.step_checked(actions, env_ids, outcome);
         Ok(())
+    }
+
+    /// Steps environments like [`EnvBatch::step_into`], with actions that [`EnvBatch::check_step`] has accepted.
+    ///
+    /// # Panics
+    /// If a listed environment does not exist.
+    pub fn step_checked(&mut self, actions: &[i32], env_ids: Option<&[u32]>, outcome: &mut StepOutcome) {
+        let rows = EnvRows { env_ids, num_envs: self.config.num_envs };
+        let (config, table) = (&self.config, &self.table);
+        each_size!(&mut self.envs, envs => envs.step(config, table, rows, actions, outcome));
     }
 
     /// Type, shape and bounds of a field, for one environment.

@@ -119,35 +119,38 @@ impl Placements {
         }
     }
 
-    /// An empty list, with room for `num_rows`.
-    pub fn empty(num_rows: usize, num_features: usize) -> Placements {
-        let features = Vec::with_capacity(num_rows * num_features);
-        Placements { features, ..Placements::with_capacity(0, num_rows) }
+    /// An empty list to append to.
+    pub fn empty() -> Placements {
+        Placements::with_capacity(0, 0)
     }
 
-    /// Appends the placements of further positions under the same rules and options.
-    pub fn append(&mut self, more: &Placements) {
+    /// Appends the placements of further positions under the same rules and options. The first call allocates the
+    /// memory of all `num_rows` rows of all `num_positions` positions, and no more; the keys, whose number nobody knows
+    /// in advance, grow.
+    pub fn append(&mut self, more: &Placements, num_positions: usize, num_rows: usize) {
         let rows = self.actions.len() as u32;
+        self.row_offsets.reserve_exact(num_positions + 1 - self.row_offsets.len());
         self.row_offsets.extend(more.row_offsets[1..].iter().map(|offset| rows + offset));
-        self.actions.extend_from_slice(&more.actions);
-        self.placements.extend_from_slice(&more.placements);
-        self.features.extend_from_slice(&more.features);
-        self.rewards.extend_from_slice(&more.rewards);
-        self.lines.extend_from_slice(&more.lines);
-        self.terminated.extend_from_slice(&more.terminated);
-        self.afterstates.extend_from_slice(&more.afterstates);
-        self.anchors.extend_from_slice(&more.anchors);
-        self.cells.extend_from_slice(&more.cells);
-        self.preclear_boards.extend_from_slice(&more.preclear_boards);
-        self.position_features.extend_from_slice(&more.position_features);
-        self.spins.extend_from_slice(&more.spins);
-        self.holds.extend_from_slice(&more.holds);
-        self.attacks.extend_from_slice(&more.attacks);
+        let (positions, all) = ((more.row_offsets.len() - 1, num_positions), (more.actions.len(), num_rows));
+        extend(&mut self.actions, &more.actions, all);
+        extend(&mut self.placements, &more.placements, all);
+        extend(&mut self.features, &more.features, all);
+        extend(&mut self.rewards, &more.rewards, all);
+        extend(&mut self.lines, &more.lines, all);
+        extend(&mut self.terminated, &more.terminated, all);
+        extend(&mut self.afterstates, &more.afterstates, all);
+        extend(&mut self.anchors, &more.anchors, all);
+        extend(&mut self.cells, &more.cells, all);
+        extend(&mut self.preclear_boards, &more.preclear_boards, all);
+        extend(&mut self.position_features, &more.position_features, positions);
+        extend(&mut self.spins, &more.spins, all);
+        extend(&mut self.holds, &more.holds, all);
+        extend(&mut self.attacks, &more.attacks, all);
+        extend(&mut self.optimal_values, &more.optimal_values, all);
         let keys = self.keys.len() as u32;
         let first = usize::from(!self.key_offsets.is_empty());
         self.key_offsets.extend(more.key_offsets.iter().skip(first).map(|offset| keys + offset));
         self.keys.extend_from_slice(&more.keys);
-        self.optimal_values.extend_from_slice(&more.optimal_values);
     }
 
     pub(super) fn push_keys(&mut self, paths: &HandPaths, placements: &[(Piece, Placement)]) {
@@ -181,6 +184,14 @@ impl Placements {
             ..Placements::default()
         }
     }
+}
+
+/// Appends the numbers of `rows` rows to a column of `all` rows, in memory for all of them.
+fn extend<T: Copy>(column: &mut Vec<T>, more: &[T], (rows, all): (usize, usize)) {
+    if column.is_empty() && rows > 0 {
+        column.reserve_exact(more.len() / rows * all);
+    }
+    column.extend_from_slice(more);
 }
 
 /// Appends the rows of a playfield, [`bytes_per_cell_row`] bytes each.

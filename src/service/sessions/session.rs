@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use crate::service::caller::Caller;
-use crate::service::calls::CallLane;
+use crate::service::calls::{CallLane, SLICE, Slice};
 use crate::service::costs::Costs;
 use crate::service::refusal::Refusal;
 use crate::service::session_state::SessionState;
@@ -114,6 +114,42 @@ impl Session {
         lane.run(work, move || session.done(&mut state, job)).await
     }
 
+    /// Runs a job of about `work` on `rows` environments of the session; on the pool, row by row, if it is long or many
+    /// jobs are in progress. `job` does the next rows, at most as many as it is given. The session is locked from the
+    /// first row to the last. If the caller leaves, the job does no further rows, unless it [must
+    /// end](Slice::MustEnd).
+    pub async fn call_by_rows<T: Send + 'static>(
+        self: &Arc<Session>,
+        lane: &CallLane,
+        (work, rows): (Duration, u64),
+        mut job: impl FnMut(&mut SessionState, u32) -> Result<Slice<T>, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        // Check before waiting for earlier calls.
+        lane.check(work)?;
+        let mut state = self.state.clone().lock_owned().await;
+        let under_way = lane.begin(work);
+        let count = if under_way.is_here() { u32::MAX } else { rows_of_a_slice(work, rows) };
+        let session = self.clone();
+        let mut must_end = false;
+        let mut slice = move || {
+            let job = |state: &mut SessionState| job(state, count);
+            let done = if must_end { session.go_on(&mut state, job) } else { session.done(&mut state, job) };
+            must_end = matches!(done, Ok(Slice::MustEnd));
+            match done {
+                Ok(Slice::Next) => Slice::Next,
+                Ok(Slice::MustEnd) => Slice::MustEnd,
+                Ok(Slice::Done(answer)) => Slice::Done(Ok(answer)),
+                Err(refusal) => Slice::Done(Err(refusal)),
+            }
+        };
+        while under_way.is_here() {
+            if let Slice::Done(answer) = slice() {
+                return answer;
+            }
+        }
+        lane.run_stages(slice).await
+    }
+
     /// Runs a job on the session after all earlier calls. Blocks, so it must not run in an asynchronous task.
     pub fn call_blocking<T>(
         &self,
@@ -147,6 +183,15 @@ impl Session {
         if self.put_away.load(Ordering::Acquire) {
             return Err(Refusal::Draining { retry_after: BACK_AFTER });
         }
+        self.go_on(state, job)
+    }
+
+    /// Runs a job, or the rest of one that has begun, even if the session has ended in the meantime.
+    fn go_on<T>(
+        &self,
+        state: &mut SessionState,
+        job: impl FnOnce(&mut SessionState) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
         let broken = EndOnPanic(self);
         let answer = job(state);
         drop(broken);
@@ -163,6 +208,12 @@ impl Session {
     pub(super) fn is_over(self: &Arc<Session>, now: Duration) -> bool {
         self.expires.load(Ordering::Relaxed) <= nanoseconds(now) && Arc::strong_count(self) == 1
     }
+}
+
+/// Number of rows that take about one turn, if all rows together take `work`.
+fn rows_of_a_slice(work: Duration, rows: u64) -> u32 {
+    let slices = work.as_nanos().div_ceil(SLICE.as_nanos()).max(1);
+    u128::from(rows).div_ceil(slices).clamp(1, u32::MAX.into()) as u32
 }
 
 /// Guard that ends a session if a call on it panics, because its state is then unknown.

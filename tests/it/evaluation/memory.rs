@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tetrion::pool::{Party, Pool};
 use tetrion::server::ServerConfig;
-use tetrion::service::{CallPool, EvaluationCapacity, Evaluations, Kernel};
+use tetrion::service::{CallPool, EvaluationCapacity, Evaluations, Kernel, Pressure};
 use tetrion::wire::footprint::evaluation_bytes;
 use tetrion::wire::limits::{DEFAULT_MAX_CALL_WORK, MAX_GAMES};
 use tetrion::wire::pb::evaluation_service_server::EvaluationService;
@@ -21,7 +21,7 @@ use super::{ask, endless, matrix, request, start_with, weighing};
 /// The service without a server around it, with this many bytes and two threads.
 fn service(memory: u64) -> (Evaluations, Arc<Pool>) {
     let pool = Pool::new(2).unwrap();
-    let calls = CallPool::new(Pool::new(1).unwrap(), DEFAULT_MAX_CALL_WORK);
+    let calls = CallPool::new(Pool::new(1).unwrap(), DEFAULT_MAX_CALL_WORK, Pressure::default());
     let limits = EvaluationCapacity { memory, max_unread: Duration::ZERO, ..EvaluationCapacity::default() };
     (Evaluations::new(pool.clone(), calls, Kernel::best(), limits), pool)
 }

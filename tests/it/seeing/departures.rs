@@ -100,7 +100,7 @@ fn leave(process: &Process, request: &[u8], end: End) {
             wait(process, |metrics| sample(metrics, "tetrion_calls_in_flight") == 0);
             // The connection goes on.
             stream.write_all(&frame(6, 0, 0, b"question")).unwrap();
-            let mut answer = Vec::new();
+            let mut answer = Vec::<u8>::new();
             while !answer.windows(8).any(|part| part == b"question") {
                 let mut some = [0; 1024];
                 let len = stream.read(&mut some).unwrap();

@@ -1,15 +1,20 @@
 //! Amounts that are shared out, never more than there is.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use tetrion::service::Pressure;
 use tetrion::service::budget::{Budget, Spent};
 
 #[test]
 fn as_much_as_there_is_and_no_more() {
     let budget = Budget::new(10);
     let mut share = budget.take(4).unwrap();
-    assert_eq!(budget.take(7).unwrap_err(), Spent { limit: 10, taken: 4 });
+    assert_eq!(budget.take(7).unwrap_err(), Spent::Limit { limit: 10, taken: 4 });
     let other = budget.take(6).unwrap();
-    assert_eq!(budget.take(1).unwrap_err(), Spent { limit: 10, taken: 10 });
-    assert_eq!(share.grow_to(5).unwrap_err(), Spent { limit: 10, taken: 10 });
+    assert_eq!(budget.take(1).unwrap_err(), Spent::Limit { limit: 10, taken: 10 });
+    assert_eq!(share.grow_to(5).unwrap_err(), Spent::Limit { limit: 10, taken: 10 });
     assert_eq!(share.amount(), 4, "a refused share is what it was");
     drop(other);
     share.grow_to(10).unwrap();
@@ -32,8 +37,8 @@ fn a_part_takes_of_the_whole() {
     let (one, other) = (all.part(6, 0), all.part(100, 0));
     assert_eq!(other.limit(), 20, "no part is more than the whole");
     let mut share = one.take(6).unwrap();
-    assert_eq!(one.take(1).unwrap_err(), Spent { limit: 6, taken: 6 });
-    assert_eq!(other.take(15).unwrap_err(), Spent { limit: 20, taken: 6 });
+    assert_eq!(one.take(1).unwrap_err(), Spent::Limit { limit: 6, taken: 6 });
+    assert_eq!(other.take(15).unwrap_err(), Spent::Limit { limit: 20, taken: 6 });
     assert_eq!(other.taken(), 0, "a refused share has taken nothing of the part either");
     let rest = other.take(7).unwrap();
     assert_eq!(all.taken(), 13);
@@ -83,10 +88,35 @@ fn a_part_keeps_its_own_however_much_others_take() {
     assert!(all.taken() >= 98, "{} of 100", all.taken());
     let newcomer = all.part(1000, 5);
     let mut share = newcomer.take(5).unwrap();
-    assert_eq!(newcomer.take(3).unwrap_err().limit, 100);
+    assert!(matches!(newcomer.take(3), Err(Spent::Limit { limit: 100, .. })));
     share.set(7);
     assert!(all.taken() >= 100, "what is there already counts beyond that");
     share.set(0);
     drop(shares);
     assert_eq!((all.taken(), greedy[0].taken(), newcomer.taken()), (0, 0, 0));
+}
+
+#[test]
+fn a_process_that_uses_nearly_all_of_its_memory_gets_small_amounts_only() {
+    static USED: AtomicU64 = AtomicU64::new(0);
+    let memory = 1 << 30;
+    let pressure = Pressure::new(memory, || Some(USED.load(Ordering::Relaxed)));
+    let budget = Budget::of_bytes(memory, &pressure).part(memory, 0);
+    let uses = |percent: u64| {
+        USED.store(memory / 100 * percent, Ordering::Relaxed);
+        thread::sleep(Duration::from_millis(2)); // the memory is read once per millisecond
+    };
+    let large = memory / 1024 + 1;
+    uses(79);
+    let mut before = budget.take(large).unwrap();
+    assert!(!budget.is_scarce());
+    uses(81);
+    assert!(budget.is_scarce(), "unread answers must go");
+    let refused = budget.take(large).unwrap_err();
+    assert!(matches!(refused, Spent::Pressure(pressed) if pressed.memory == memory), "{refused:?}");
+    assert!(before.grow_to(large + 1).is_err(), "an amount that has become large does not grow");
+    assert!(budget.take(large - 1).is_ok());
+    assert_eq!(budget.taken(), large);
+    uses(10);
+    assert!(before.grow_to(large + 1).is_ok());
 }

@@ -4,7 +4,7 @@ use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::time::Duration;
 
 use prost::Message;
-use tetrion::service::{Clock, SessionStore, StoreLimits, TakenUp};
+use tetrion::service::{Clock, Pressure, SessionStore, StoreLimits, TakenUp};
 use tetrion::wire::{features, pb, seeding};
 use tonic::Code;
 
@@ -238,7 +238,7 @@ async fn a_file_that_is_cut_or_damaged_gives_what_is_whole_and_says_so() {
     assert_eq!(file.len(), second + 16);
 
     let take_up = |file: &[u8]| {
-        let store = SessionStore::new(StoreLimits::default(), Clock::system());
+        let store = SessionStore::new(StoreLimits::default(), Clock::system(), &Pressure::default());
         let taken = store.take_up(&mut &file[..], file.len() as u64).unwrap();
         assert_eq!(store.num_sessions(), taken.sessions);
         taken
@@ -331,7 +331,7 @@ async fn a_full_disk_costs_only_the_sessions_that_it_has_no_room_for() {
         assert_eq!((done.sessions, done.lost), (kept.len() as u32, 6 - kept.len() as u32));
         let why = done.error.map(|error| error.kind());
         assert_eq!(why, Some(io::ErrorKind::StorageFull).filter(|_| done.lost > 0));
-        let next = SessionStore::new(StoreLimits::default(), Clock::system());
+        let next = SessionStore::new(StoreLimits::default(), Clock::system(), &Pressure::default());
         assert_eq!(next.take_up(&mut &file[..], file.len() as u64).unwrap(), all(done.sessions));
     }
 }
@@ -350,7 +350,11 @@ impl Read for Sparse {
 
 #[test]
 fn a_session_of_gigabytes_is_not_read() {
-    let store = SessionStore::new(StoreLimits { memory: 1 << 20, ..Default::default() }, Clock::system());
+    let store = SessionStore::new(
+        StoreLimits { memory: 1 << 20, ..Default::default() },
+        Clock::system(),
+        &Pressure::default(),
+    );
     for length in [(5u64 << 20) + 1, 8 << 30, u64::MAX - 1] {
         let head = [b"TTRNSESS\x01\0", &length.to_le_bytes()[..], &[0; 8]].concat();
         let mut file = head.chain(Sparse(u64::MAX));
