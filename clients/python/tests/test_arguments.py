@@ -813,6 +813,24 @@ def array_arguments(client):
     }
 
 
+def test_arrays_with_hidden_elements_and_times_are_no_numbers(client):
+    """A masked array plays what is behind its mask, and a time span is an integer in disguise."""
+    calls = array_arguments(client)
+    hidden = np.ma.masked_array([1, 2, 3], [False, True, False])
+    for wrong in (hidden, hidden.astype(np.int32), np.array([1, 2, 3], "m8[ns]"), np.array([1, 2, 3], "M8[s]")):
+        for name, (call, field) in calls.items():
+            with pytest.raises(tetrion.InvalidArgumentError) as caught:
+                call(wrong)
+            assert str(caught.value).startswith(field), name
+    # Nothing was played.
+    env = tetrion.PlacementEnv(address=client)
+    env.reset(seed=1)
+    for wrong in (np.ma.masked, np.timedelta64(1), np.datetime64(1, "s")):
+        with pytest.raises(tetrion.InvalidArgumentError, match=r"^action is "):
+            env.step(wrong)
+    assert env.step(0)[-1]["steps"] == 1
+
+
 def test_actions_are_integers_not_floats(client):
     calls = array_arguments(client)
     for name in ("session", "session, some", "stream", "stream, ahead", "envs", "envs, ahead", "rows", "env", "placements"):

@@ -200,6 +200,22 @@ def info():
     ).SerializeToString()
 
 
+def test_calls_with_one_answer_have_one(hostile, victim):
+    hostile.messages = [info()]
+    assert victim.server_info().server_version == "1"
+    hostile.messages = []
+    with pytest.raises(tetrion.errors.InvalidAnswerError):
+        victim.server_info()
+    hostile.messages = [info(), info()]
+    with pytest.raises((tetrion.errors.InvalidAnswerError, tetrion.errors.DeadlineExceededError)) as caught:
+        victim.server_info()
+    check(caught.value)
+    # A failure after an answer is a failure.
+    hostile.messages, hostile.status = [info()], (grpc.StatusCode.ABORTED, "no", b"")
+    with pytest.raises(tetrion.TetrionError, match="ABORTED"):
+        victim.server_info()
+
+
 def test_a_server_with_escapes_in_its_version(hostile, victim):
     answer = pb.GetServerInfoResponse(server_version=ESCAPES, rules_version=ESCAPES, protocol_revision=PROTOCOL_REVISION)
     hostile.messages = [answer.SerializeToString()]

@@ -1,5 +1,6 @@
 """The services in this process and on a server do the same, byte for byte, by whichever way a call goes."""
 
+import contextlib
 import gc
 import multiprocessing
 import os
@@ -199,9 +200,8 @@ def test_arrays_without_copies_take_turns(inside):
     assert boards[0] is boards[2]
     assert boards[1] is boards[3]
     assert not np.array_equal(boards[0], boards[1])
-    assert not boards[0].flags.writeable
-    with pytest.raises(ValueError, match="read-only"):
-        answers[0].rewards[0] = 1
+    answers[0].rewards[0] = 1
+    assert answers[2].rewards[0] == 1
     kept = boards[0]
     session.close()
     del session, answers, boards
@@ -665,3 +665,48 @@ def test_a_step_whose_answer_is_unreadable_is_asked_for_again(remote):
             expected = contents(usual.step(np.zeros(2, np.int64)))
             assert contents(calls.step(np.zeros(2, np.int64))) == expected
         assert session.save_state() == usual.save_state()
+
+
+def test_in_this_process_many_evaluations_run_at_once(inside):
+    """A server refuses a caller's 17th. Here all play, and share the threads."""
+    runs = []
+    for _ in range(40):
+        # The first game ends soon, the second one never.
+        run = inside.start_evaluation(["random", "dt-20"], seeds=[1])
+        assert next(iter(run)).lines.size == 1
+        runs.append(run)
+    for run in runs:
+        run.close()
+    assert inside.evaluate("bcts", seeds=[1], max_pieces=10).pieces.tolist() == [10]
+
+
+def test_in_this_process_many_sessions_are_watched_at_once(inside):
+    """A server refuses a caller's 65th watch. Eight may look at one session."""
+    sessions = [inside.create_session(2, seed=1) for _ in range(10)]
+    for session in sessions:
+        session.reset()
+    with contextlib.ExitStack() as stack:
+        watches = [stack.enter_context(inside.watch(session)) for session in sessions for _ in range(8)]
+        assert [len(next(watching).envs) for watching in watches] == [2] * 80
+        with pytest.raises(tetrion.errors.ServerFullError, match="its limit on watches, 8") as caught:
+            inside.watch(sessions[0])
+    assert "close what you do not use" in str(caught.value)
+    assert "server" not in str(caught.value)
+
+
+def test_in_this_process_no_error_speaks_of_a_server(inside, remote):
+    """The memory of evaluations is limited in both places, and only a server can be started with more."""
+
+    def fill(client):
+        with contextlib.ExitStack() as stack:
+            for _ in range(12):
+                run = client.start_evaluation(["random", "random"], seeds=tetrion.DrawnSeeds(1, 1 << 19))
+                stack.callback(run.close)
+                next(iter(run))
+
+    for client, speaks in ((inside, False), (remote, True)):
+        with pytest.raises(tetrion.errors.ServerFullError, match="MEMORY_LIMIT") as caught:
+            fill(client)
+        assert ("start the server" in str(caught.value)) is speaks
+        assert ("server" in str(caught.value)) is speaks
+        assert "close what you do not use" in str(caught.value)

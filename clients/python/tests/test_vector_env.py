@@ -250,10 +250,13 @@ def test_arrays_are_the_learners_own_unless_copy_is_off(client):
     for copy in (True, False):
         envs = tetrion.PlacementVectorEnv(2, address=client, copy=copy)
         _, infos = envs.reset(seed=1)
-        observations, rewards, terminated, _, infos = envs.step(last_legal(infos))
-        assert observations["board"].flags.writeable is copy
-        assert terminated.flags.writeable is copy
-        assert infos["action_mask"].flags.writeable is copy
+        observations, rewards, terminated, truncated, infos = envs.step(last_legal(infos))
+        kept = [observations["board"], terminated, truncated, infos["action_mask"], infos["lines"]]
+        for array in kept:
+            array.fill(1)
+        for _ in range(2):
+            envs.step(np.zeros(2, int))
+        assert all(array.all() for array in kept) is copy
         assert rewards.dtype == np.float64
 
 

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tonic::body::Body;
 use tonic::client::{Grpc, GrpcService};
 use tonic::metadata::{Ascii, MetadataKey, MetadataValue};
-use tonic::{Request, Status};
+use tonic::{Request, Status, Streaming};
 
 use super::CallError;
 use super::executor::Executor;
@@ -75,8 +75,8 @@ impl<T: Target> Caller<T> {
         let timeout = timeout_of(timeout);
         let request = request(message, metadata, timeout).map_err(|status| refused(py, status))?;
         let call = async {
-            let answer = calls(self.target.clone()).await?.unary(request, path, RawBytes).await?;
-            Ok(answer.into_inner())
+            let mut calls = calls(self.target.clone()).await?;
+            only(calls.server_streaming(request, path, RawBytes).await?.into_inner()).await
         };
         let answer = self.executor.wait(py, until(&self.closed, timeout, call))?;
         answer.map_err(|status| refused(py, status))
@@ -117,6 +117,16 @@ async fn calls<T: Target>(target: T) -> tonic::Result<Grpc<T>> {
     match calls.ready().await {
         Ok(()) => Ok(calls),
         Err(error) => Err(Status::from_error(error.into())),
+    }
+}
+
+/// The answer of a call that has exactly one. tonic's own `unary` ignores further ones.
+async fn only(mut answers: Streaming<Bytes>) -> tonic::Result<Bytes> {
+    let missing = || Status::internal("Missing response message");
+    let answer = answers.message().await?.ok_or_else(missing)?;
+    match answers.message().await? {
+        None => Ok(answer),
+        Some(_) => Err(Status::internal("Several response messages")),
     }
 }
 

@@ -128,9 +128,16 @@ impl Services {
 /// The settings of a server without flags, except for limits on numbers, which protect callers of a server from each
 /// other. Here memory is the only limit.
 fn config(num_threads: usize) -> ServerConfig {
+    const MANY: u32 = 1 << 20;
     let mut config = ServerConfig { num_threads, ..ServerConfig::default() };
-    config.store.max_sessions = 1 << 20;
+    config.store.max_sessions = MANY;
     config.store.max_envs = 1 << 24;
+    config.store.max_watches = MANY;
+    config.store.max_watches_per_caller = MANY;
+    config.evaluations.max_evaluations = MANY;
+    config.evaluations.max_per_caller = MANY;
+    config.network.max_calls = MANY;
+    config.network.max_calls_per_connection = MANY;
     config
 }
 

@@ -18,7 +18,8 @@ use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyBytes, PyType};
 use tetrion::service::Direct;
 use tetrion::service::direct::{BlockLayout, SLACK};
 use tonic::Status;
@@ -36,14 +37,15 @@ pub(crate) struct Session {
     number: AtomicU64,
 }
 
-/// Memory with every tensor of the answer to a step. Python sees it as a read-only buffer of bytes.
+/// Memory with every tensor of the answer to a step. Python sees it as a buffer of bytes, which it may change.
 ///
 /// # Why this is sound
 /// The block's vector never moves: its capacity exceeds the size of the tensors by `SLACK` bytes, which is all that writers
 /// need, and `fill` ends the process if it has moved. Its length changes only in `fill`. A call takes the block
 /// under the GIL and gives it back afterwards, so two calls cannot fill it at once. Python's buffers stay valid,
-/// because each holds a reference to the block. If a thread reads an array while another thread steps the session into
-/// it, it may see bytes of both steps, as with every numpy array that is written concurrently.
+/// because each holds a reference to the block. Writers replace all bytes and read none, so Python's changes do not matter.
+/// If a thread uses an array while another thread steps the session into it, it may see bytes of both steps, as with
+/// every numpy array that is written concurrently.
 #[pyclass(frozen, module = "tetrion._native")]
 pub(crate) struct Block {
     bytes: UnsafeCell<Vec<u8>>,
@@ -97,7 +99,7 @@ impl Block {
 
 #[pymethods]
 impl Block {
-    /// A read-only view of all bytes.
+    /// A view of all bytes.
     unsafe fn __getbuffer__(this: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         let block = this.get();
         // SAFETY: Python passes a view to fill in. The memory lives as long as the block, to which the view holds a
@@ -108,7 +110,7 @@ impl Block {
                 this.as_ptr(),
                 block.start.cast::<c_void>(),
                 block.len as isize,
-                1,
+                0,
                 flags,
             )
         };
@@ -167,8 +169,14 @@ impl Session {
     }
 }
 
-/// The actions in the form that most callers use: an array of integers.
+/// The actions in the form that most callers use: an array of integers. `None` for subclasses of numpy's array: a masked one
+/// hides elements that its buffer shows.
 pub(crate) fn read_actions(actions: &Bound<'_, PyAny>, rows: usize) -> Option<Vec<i32>> {
+    static ARRAY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let array = ARRAY.import(actions.py(), "numpy", "ndarray").ok()?;
+    if !actions.get_type().is(array) {
+        return None;
+    }
     read_array::<i64>(actions, rows).or_else(|| read_array::<i32>(actions, rows))
 }
 
