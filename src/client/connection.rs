@@ -101,6 +101,9 @@ pub fn endpoint(address: &str, options: &ConnectOptions) -> Result<Endpoint, Cli
         .initial_connection_window_size(CONNECTION_WINDOW)
         .http2_keep_alive_interval(KEEPALIVE.0)
         .keep_alive_timeout(KEEPALIVE.1);
+    if endpoint.uri().authority().is_some_and(|authority| authority.as_str().contains('@')) {
+        return Err(unreadable(address)); // the name of a user would be dropped
+    }
     if address.starts_with("unix:") {
         // A socket has no name that a server could know as its host.
         endpoint = endpoint.origin(Uri::from_static("http://localhost"));

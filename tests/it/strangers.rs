@@ -117,3 +117,11 @@ async fn a_server_of_another_kind_is_recognised() {
     let why = format!("it does not speak gRPC; if it has a certificate, its address is https://{address}");
     check(&connect(&address).await.unwrap_err(), &why);
 }
+
+#[tokio::test]
+async fn an_address_with_a_user_is_refused() {
+    for address in ["user@127.0.0.1:1", "http://user:secret@127.0.0.1:1"] {
+        let error = connect(address).await.unwrap_err();
+        assert!(matches!(&error, ClientError::Address { address: given } if given == address), "{error}");
+    }
+}
