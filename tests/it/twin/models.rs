@@ -124,13 +124,7 @@ fn activated(activation: &str, x: f32) -> f32 {
         "hard_swish" if x + 3.0 < 0.0 => x * 0.0 / 6.0,
         "hard_swish" => x * (x + 3.0) / 6.0,
         "tanh" => {
-            let y = if x > 7.905_311 {
-                7.905_311
-            } else if x < -7.905_311 {
-                -7.905_311
-            } else {
-                x
-            };
+            let y = x.clamp(-7.905_311, 7.905_311);
             let s = y * y;
             let mut p = -2.760_768_4e-16_f32 * s + 2.000_188e-13;
             p = p * s - 8.604_672e-11;
