@@ -52,6 +52,7 @@ class Picture:
     series: tuple[Series, ...]
     levels: tuple[tuple[str, float], ...] = ()
     top: float = 0.0
+    is_log: bool = False
 
 
 # Controllers of the literature on the same games: `tetrion evaluate --width 10 --height 10 --games 4000 --seed 1`.
@@ -71,6 +72,11 @@ PICTURES = (
     Picture(
         "train", "The cross-entropy search of tetrion train: its result so far", "generation",
         series=(Series("train", "tetrion train", FIVE),), **TEN,
+    ),
+    Picture(
+        "policy_gradient", "The policy gradient on afterstates, default rules", "update, each of 2,048 steps",
+        "lines per game of the best placement, 10 x 20 (estimates)", is_log=True,
+        series=(Series("policy_gradient", "python policy_gradient.py", (1, 2)),),
     ),
     Picture(
         "ppo", "PPO with action masks, on the playfield and its heights",
@@ -120,6 +126,11 @@ def ticks(largest):
     return [step * index for index in range(math.ceil(largest / step) + 1)]
 
 
+def decades(smallest, largest):
+    """Powers of ten, from the one below the smallest number to the one above the largest."""
+    return [10.0**e for e in range(math.floor(math.log10(smallest)), math.ceil(math.log10(largest)) + 1)]
+
+
 def short(number):
     """A tick's label."""
     return f"{number / 1e6:g} M" if number >= 1e6 else f"{number:,g}"
@@ -128,14 +139,16 @@ def short(number):
 def draw(picture, groups, note=""):
     """A picture as text: `groups` has a label and a list of runs for each colour, `note` goes into the corner."""
     points = [point for _, runs in groups for run in runs for point in run]
-    columns, rows = ticks(max(x for x, _ in points)), ticks(max(picture.top, *(y for _, y in points)))
+    columns, heights = ticks(max(x for x, _ in points)), [y for _, y in points]
+    rows = decades(min(heights), max(heights)) if picture.is_log else ticks(max(picture.top, *heights))
     last = max(x for x, _ in points)
 
     def across(x):
         return round(LEFT + (WIDTH - LEFT - RIGHT) * x / last, 1)
 
     def up(y):
-        return round(HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * y / rows[-1], 1)
+        share = math.log(y / rows[0], rows[-1] / rows[0]) if picture.is_log else y / rows[-1]
+        return round(HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * share, 1)
 
     out = []
 

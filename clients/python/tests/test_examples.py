@@ -59,6 +59,18 @@ def test_afterstate_values(server, tmp_path):
     assert curve[-1][1] < curve[0][1]  # SVG counts from the top.
 
 
+def test_policy_gradient(server, tmp_path):
+    log = tmp_path / "curve.csv"
+    args = ["--address", server.address, "--updates", "10", "--trials", "20", "--log", log]
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / "policy_gradient.py", *args], stdout=subprocess.PIPE, text=True, check=True, timeout=200
+    )
+    # Random play clears no line on 10 x 20.
+    first, tenth = (float(lines.replace(",", "")) for lines in re.findall(r"([\d,]+) lines per game", done.stdout))
+    assert tenth > 100 > first, done.stdout
+    assert log.read_text().splitlines()[0] == "update,seconds,lines"
+
+
 def test_a_tree_search_beats_its_own_value_function(server):
     args = ["--games", "16", "--simulations", "24", "--width", "5", "--max-pieces", "80"]
     command = [sys.executable, EXAMPLES / "mcts.py", "--address", server.address, *args]

@@ -429,3 +429,30 @@ def outputs_of(notebook):
         for cell in notebook.cells
         if cell.cell_type == "code"
     ]
+
+
+def test_a_network_of_pytorch_is_what_the_server_plays(client):
+    torch = pytest.importorskip("torch")
+    nn = torch.nn
+    torch.manual_seed(1)
+    found = client.enumerate_placements(tetrion.Drawing(["####.#####"], "T"), features="bcts8")
+    rows = torch.from_numpy(found.features.astype(np.float32))
+    for activation in (nn.ReLU, nn.LeakyReLU, nn.Hardtanh, nn.Softsign, nn.Hardswish, nn.Tanh):
+        # Square, so that its shape does not show the order; one inside another; one without biases.
+        inner = nn.Sequential(nn.Linear(8, 8, bias=False), activation())
+        network = nn.Sequential(nn.Linear(8, 8), activation(), inner, nn.Linear(8, 1))
+        model, weights = tetrion.Mlp.from_torch(network)
+        with torch.no_grad():
+            expected = network(rows)[:, 0].numpy()
+        np.testing.assert_allclose(found.scores(weights, model), expected, atol=1e-5)
+        policy = tetrion.Policy(weights=weights, features="bcts8", model=model)
+        of_server = client.enumerate_placements(tetrion.Drawing(["####.#####"], "T"), features="bcts8", policy=policy)
+        np.testing.assert_allclose(of_server.policy_values, expected, atol=1e-5)
+    for wrong in (
+        nn.Linear(8, 1),
+        nn.Sequential(nn.Linear(8, 4), nn.Sigmoid(), nn.Linear(4, 1)),
+        nn.Sequential(nn.Linear(8, 4), nn.LeakyReLU(0.2), nn.Linear(4, 1)),
+        nn.Sequential(nn.Linear(8, 4), nn.ReLU(), nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 1)),
+    ):
+        with pytest.raises(tetrion.InvalidArgumentError, match=r"^module"):
+            tetrion.Mlp.from_torch(wrong)
