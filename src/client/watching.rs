@@ -19,6 +19,8 @@ use crate::wire::{InField, envs, pb};
 pub struct WatchedSession {
     /// Name of the session, `sessions/ID`.
     pub name: String,
+    /// The session's name for people; empty for none.
+    pub label: String,
     /// Rules of the session.
     pub rules: Rules,
     /// Number of environments of the session.
@@ -33,6 +35,10 @@ pub struct WatchedSession {
 pub struct ListedSession {
     /// Name of the session, `sessions/ID`.
     pub name: String,
+    /// The session's name for people; empty for none.
+    pub label: String,
+    /// Whether a person looks at the session where it was created.
+    pub interactive: bool,
     /// Number of environments of the session.
     pub num_envs: u32,
     /// The preset that the rules are based on.
@@ -112,6 +118,8 @@ fn decode_listed(pb::Session { name, config, sequence_number, .. }: pb::Session)
     let rules = config.rules.unwrap_or_default();
     ListedSession {
         name,
+        label: config.label,
+        interactive: config.interactive,
         num_envs: config.num_envs,
         preset: rules.preset,
         width: rules.width,
@@ -176,5 +184,6 @@ fn decode_started(started: pb::WatchStarted) -> Result<WatchedSession, ClientErr
     rules.preset.clear();
     let resolved = ResolvedRules::try_from(&rules).in_field("rules");
     let ResolvedRules { rules, .. } = resolved.map_err(|error| ClientError::Answer(error.to_string()))?;
-    Ok(WatchedSession { name: session.name, rules, num_envs, env_ids: started.env_ids })
+    let (name, label) = (session.name, config.label);
+    Ok(WatchedSession { name, label, rules, num_envs, env_ids: started.env_ids })
 }

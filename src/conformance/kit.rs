@@ -1,7 +1,7 @@
 //! The files of the kit, which are part of the program.
 
 /// Name and text of each file in `conformance`.
-pub const KIT: [(&str, &str); 21] = [
+pub const KIT: [(&str, &str); 22] = [
     ("info", include_str!("../../conformance/info.txt")),
     ("presets", include_str!("../../conformance/presets.txt")),
     ("seeds", include_str!("../../conformance/seeds.txt")),
@@ -19,6 +19,7 @@ pub const KIT: [(&str, &str); 21] = [
     ("sessions", include_str!("../../conformance/sessions.txt")),
     ("streams", include_str!("../../conformance/streams.txt")),
     ("watch", include_str!("../../conformance/watch.txt")),
+    ("history", include_str!("../../conformance/history.txt")),
     ("evaluations", include_str!("../../conformance/evaluations.txt")),
     ("policies", include_str!("../../conformance/policies.txt")),
     ("tasks", include_str!("../../conformance/tasks.txt")),

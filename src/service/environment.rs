@@ -28,6 +28,7 @@ use super::catalog;
 use super::costs::{cost_of_new, cost_of_policy, cost_of_sequences};
 use super::direct::Direct;
 use super::enumerate::Question;
+use super::history::History;
 use super::info::ServerFacts;
 use super::layout::ANSWER_OVERHEAD;
 use super::metrics::Counters;
@@ -471,6 +472,18 @@ impl EnvironmentService for Environments {
     ) -> Result<Response<Frames>, Status> {
         let (desk, request) = self.desk(request);
         Ok(Response::new(desk.watch(request).await?))
+    }
+
+    async fn get_history(
+        &self,
+        request: Request<pb::GetHistoryRequest>,
+    ) -> Result<Response<pb::GetHistoryResponse>, Status> {
+        let (desk, request) = self.desk(request);
+        let session = self.store.look(&desk.caller, "session", &request.session)?;
+        let room = desk.answers.room(History::MAX_ANSWER_BYTES)?;
+        let history = session.call(|state| Ok(state.history().encode(state.sequence_number()))).await?;
+        room.keep();
+        Ok(Response::new(history))
     }
 }
 

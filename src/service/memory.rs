@@ -13,6 +13,7 @@ use crate::env::{EnvBatch, Seeding};
 use crate::wire::session::SessionConfig;
 
 use super::budget::{Budget, Share};
+use super::history::History;
 use super::refusal::Refusal;
 use super::watched::Watched;
 
@@ -46,6 +47,7 @@ impl Memory {
         let num_features: usize = config.env.features.iter().map(|set| set.len()).sum();
         let rules = &config.env.rules;
         let envs = SESSION_BYTES
+            + History::MAX_BYTES
             + num_features as u64 * FEATURE_BYTES
             + EnvBatch::table_bytes(rules) as u64
             + u64::from(config.env.num_envs) * EnvBatch::env_bytes(rules) as u64

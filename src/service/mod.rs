@@ -50,6 +50,7 @@ mod catalog;
 mod costs;
 mod drawing;
 mod enumerate;
+mod history;
 mod judging;
 mod layout;
 mod memory;

@@ -17,6 +17,7 @@ use crate::wire::{DecodeError, InField, envs, features, fields, pb, positions, s
 use super::answers::Answers;
 use super::budget::{Budget, Share};
 use super::costs::Costs;
+use super::history::History;
 use super::judging::View;
 use super::layout::{ANSWER_OVERHEAD, BlockLayout, Layout, Seen};
 use super::memory::Memory;
@@ -38,6 +39,7 @@ pub(super) struct SessionState {
     world: World,
     memory: Memory,
     watched: Watched,
+    history: History,
     /// Outcome of the last call that filled a block, kept to reuse its memory.
     outcome: StepOutcome,
 }
@@ -60,14 +62,14 @@ impl SessionState {
         let mut memory = Memory::new(memory, &config)?;
         memory.share_all("config.seeding.piece_sequences", &mut seeding)?;
         let batch = EnvBatch::new(config.env.clone(), &seeding)?;
-        SessionState::of(&config, batch, Sequence::default(), memory)
+        SessionState::of(&config, batch, (Sequence::default(), History::new()), memory)
     }
 
-    /// The state of a restored session, from its environments, numbers and memory.
+    /// The state of a restored session, from its environments, numbers, history and memory.
     pub fn of(
         config: &SessionConfig,
         batch: EnvBatch,
-        sequence: Sequence,
+        (sequence, history): (Sequence, History),
         memory: Memory,
     ) -> Result<SessionState, Refusal> {
         let layout = Layout::new(config, &batch);
@@ -78,7 +80,17 @@ impl SessionState {
         }
         let watched = Watched::new(&batch, config.keep_colors);
         let (world, outcome) = (World::default(), StepOutcome::default());
-        Ok(SessionState { batch, sequence, layout, max_response_bytes, world, memory, watched, outcome })
+        Ok(SessionState {
+            batch,
+            sequence,
+            layout,
+            max_response_bytes,
+            world,
+            memory,
+            watched,
+            history,
+            outcome,
+        })
     }
 
     /// Rough time of the session's calls.
@@ -119,6 +131,11 @@ impl SessionState {
     /// Sequence numbers of the mutating calls.
     pub fn numbers(&self) -> &Sequence {
         &self.sequence
+    }
+
+    /// The finished episodes.
+    pub fn history(&self) -> &History {
+        &self.history
     }
 
     /// The columns of the session's feature selection.
@@ -183,11 +200,17 @@ impl SessionState {
         answer
     }
 
+    /// Counts a step of this many environments, before the first of them is performed.
+    pub fn begin_step(&mut self, rows: usize) {
+        self.history.begin_step(rows);
+    }
+
     /// Performs the actions of these environments, which have been checked.
     pub fn step_checked(&mut self, actions: &[i32], env_ids: Option<&[u32]>) -> StepOutcome {
         let mut outcome = StepOutcome::default();
         self.batch.step_checked(actions, env_ids, &mut outcome);
         self.watched.follow_step(&self.batch, env_ids, &outcome);
+        self.history.follow_step(&self.batch, env_ids, &outcome);
         outcome
     }
 
@@ -216,10 +239,12 @@ impl SessionState {
         number: u64,
         block: &mut Vec<u8>,
     ) -> Result<Option<pb::FinalBatch>, Refusal> {
-        let SessionState { batch, sequence, layout, memory, watched, outcome, .. } = self;
+        let SessionState { batch, sequence, layout, memory, watched, history, outcome, .. } = self;
         sequence.run_once(number, |_| {
             batch.step_into(actions, None, outcome)?;
             watched.follow_step(batch, None, outcome);
+            history.begin_step(actions.len());
+            history.follow_step(batch, None, outcome);
             Ok(())
         })?;
         memory.keep(None);
@@ -292,10 +317,12 @@ impl SessionState {
         &mut self,
         request: &dm_env_rpc::pb::StepRequest,
     ) -> Result<dm_env_rpc::pb::StepResponse, Refusal> {
-        let SessionState { batch, sequence, world, watched, .. } = self;
+        let SessionState { batch, sequence, world, watched, history, .. } = self;
         let answer = sequence.run(0, request, |_| {
-            let answer = world.step(batch, request)?;
-            watched.follow_step(batch, None, &StepOutcome::default());
+            let (answer, outcome) = world.step(batch, request)?;
+            watched.follow_step(batch, None, &outcome);
+            history.begin_step(outcome.rewards.len());
+            history.follow_step(batch, None, &outcome);
             Ok(answer)
         });
         self.memory.settle();

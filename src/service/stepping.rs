@@ -183,6 +183,9 @@ impl Performed {
 
     /// Performs the actions of these rows, which have been checked.
     fn perform(&mut self, state: &mut SessionState, rows: Range<usize>) {
+        if rows.start == 0 {
+            state.begin_step(self.actions.len());
+        }
         let env_ids = self.rooms.named(&rows);
         let outcome = state.step_checked(&self.actions[rows.clone()], env_ids);
         let (layout, batch) = (state.layout(), state.batch());

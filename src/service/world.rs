@@ -44,14 +44,15 @@ impl World {
         *self = World { phase, seeding };
     }
 
-    /// Performs a step, or starts an episode. A refused step changes nothing.
+    /// Performs a step, or starts an episode. A refused step changes nothing. Without a step of the environment, the
+    /// outcome is empty.
     pub fn step(
         &mut self,
         batch: &mut EnvBatch,
         request: &pb::StepRequest,
-    ) -> Result<pb::StepResponse, Refusal> {
+    ) -> Result<(pb::StepResponse, StepOutcome), Refusal> {
         let wanted = decode_wanted(batch, &request.requested_observations)?;
-        let mut reward = 0.0;
+        let mut outcome = StepOutcome::default();
         let state = match self.phase {
             Phase::Between => {
                 batch.reset(None, self.seeding.as_ref())?;
@@ -62,10 +63,8 @@ impl World {
             // A call on the session ended the episode.
             Phase::Running if batch.has_ended(0) => StateType::Interrupted,
             Phase::Running => {
-                let StepOutcome { rewards, terminated, truncated, .. } =
-                    batch.step(&[decode_action(&request.actions)?], None)?;
-                reward = rewards[0];
-                match (terminated[0], truncated[0]) {
+                outcome = batch.step(&[decode_action(&request.actions)?], None)?;
+                match (outcome.terminated[0], outcome.truncated[0]) {
                     (true, _) => StateType::Terminated,
                     (false, true) => StateType::Interrupted,
                     (false, false) => StateType::Running,
@@ -73,6 +72,7 @@ impl World {
             }
         };
         self.phase = if state == StateType::Running { Phase::Running } else { Phase::Between };
+        let reward = outcome.rewards.first().copied().unwrap_or_default();
         let observe = |observation| match observation {
             Observation::Reward => tensor::float(reward),
             Observation::Field(field) => {
@@ -83,7 +83,8 @@ impl World {
             }
         };
         let observations = wanted.into_iter().map(|(uid, observation)| (uid, observe(observation)));
-        Ok(pb::StepResponse { state: state.into(), observations: observations.collect() })
+        let observations = observations.collect();
+        Ok((pb::StepResponse { state: state.into(), observations }, outcome))
     }
 }
 

@@ -160,12 +160,10 @@ impl SessionViewer {
     pub fn report(&self) -> String {
         let kept = self.kept();
         let frame = &kept.get(kept.newest()).frame;
-        let Rules { width, height, .. } = self.session.rules;
-        let mut text = format!(
-            "{} on {width} x {height}, call {}\n",
-            self.session.name,
-            grouped(frame.sequence_number as f64)
-        );
+        let WatchedSession { name, label, rules: Rules { width, height, .. }, .. } = &self.session;
+        let label = if label.is_empty() { String::new() } else { format!(" ({label})") };
+        let mut text =
+            format!("{name}{label} on {width} x {height}, call {}\n", grouped(frame.sequence_number as f64));
         for env in &frame.envs {
             let crate::recording::Scene { lines, pieces, score, .. } = env.scene;
             text += &format!(

@@ -77,6 +77,10 @@ pub const MAX_POSITIONS: u32 = MAX_ENVS_PER_SESSION;
 /// Bytes of one snapshot: the longest sequence, the rest of an environment, and a byte for each cell of the largest playfield.
 pub const MAX_STATE_BYTES: u32 = MAX_SEQUENCE_PIECES + 1024 + 2048;
 
+/// Rows of a session's history, an even number: after two neighbouring rows have become one, a curve still has 128
+/// points. They take 22 KiB per session.
+pub const MAX_HISTORY_ROWS: usize = 256;
+
 /// Most sessions on a page of a list.
 pub const MAX_PAGE_SIZE: u32 = 1_000;
 /// Sessions on a page of a list if the request names no size.

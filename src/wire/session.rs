@@ -9,7 +9,9 @@ pub use crate::env::{AutoresetMode, InvalidActionPolicy};
 use crate::optimum;
 
 use super::error::{DecodeError, InField};
-use super::limits::{DEFAULT_RESPONSE_BYTES, DEFAULT_TTL, MAX_ENVS_PER_SESSION, MAX_RESPONSE_BYTES, MAX_TTL};
+use super::limits::{
+    DEFAULT_RESPONSE_BYTES, DEFAULT_TTL, MAX_ENVS_PER_SESSION, MAX_RESPONSE_BYTES, MAX_TTL, check_name,
+};
 use super::rules::ResolvedRules;
 use super::{duration, features, fields, pb, revision, seeding};
 
@@ -32,6 +34,10 @@ pub struct SessionConfig {
     pub max_response_bytes: u32,
     /// Whether each environment remembers the origins of its cells.
     pub keep_colors: bool,
+    /// A name for people; empty for none.
+    pub label: String,
+    /// Whether a person looks at the session where it was created.
+    pub interactive: bool,
 }
 
 /// A form of action masks.
@@ -54,6 +60,7 @@ pub fn decode(
     draw_seed: impl FnOnce() -> u64,
 ) -> Result<(SessionConfig, Seeding), DecodeError> {
     revision::check(message.min_revision)?;
+    check_label(&message.label)?;
     let num_envs = message.num_envs.max(1);
     if num_envs > MAX_ENVS_PER_SESSION {
         let problem = format!("is {num_envs}, expected at most {MAX_ENVS_PER_SESSION}");
@@ -99,7 +106,6 @@ pub fn decode(
         Seeding::Seeds(_) | Seeding::PieceSequences(_) => None,
     };
     let action_mask = decode_mask_format(message.action_mask_format)?;
-    let keep_colors = message.keep_colors;
     let config = SessionConfig {
         preset,
         env,
@@ -108,7 +114,9 @@ pub fn decode(
         seed,
         action_mask,
         max_response_bytes,
-        keep_colors,
+        keep_colors: message.keep_colors,
+        label: message.label.clone(),
+        interactive: message.interactive,
     };
     Ok((config, seeding))
 }
@@ -139,7 +147,20 @@ impl From<&SessionConfig> for pb::SessionConfig {
             max_response_bytes: config.max_response_bytes,
             min_revision: 0,
             keep_colors: config.keep_colors,
+            label: config.label.clone(),
+            interactive: config.interactive,
         }
+    }
+}
+
+/// Checks a label, which terminals and pages show.
+fn check_label(label: &str) -> Result<(), DecodeError> {
+    check_name("label", label)?;
+    match label.chars().find(|character| character.is_control()) {
+        Some(character) => {
+            Err(DecodeError::field("label", format!("has the control character {character:?}")))
+        }
+        None => Ok(()),
     }
 }
 

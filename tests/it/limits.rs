@@ -58,6 +58,13 @@ async fn of_a_session() {
     edge(&mut client, ttl(1, 0), ttl(i64::MIN, 0), "ttl").await;
     let named = |length| pb::CreateSessionRequest { request_id: "x".repeat(length), ..request(config(1, 1)) };
     edge(&mut client, named(MAX_NAME_BYTES), named(MAX_NAME_BYTES + 1), "request_id").await;
+    let labelled = |label: &str| request(pb::SessionConfig { label: label.to_owned(), ..config(1, 1) });
+    // A letter of two bytes.
+    let (at, past) = ("ü".repeat(MAX_NAME_BYTES / 2), "ü".repeat(MAX_NAME_BYTES / 2) + "x");
+    edge(&mut client, labelled(&at), labelled(&past), "config.label").await;
+    for past in ["two\nlines", "\u{1b}[2J", "tab\there", "\u{9b}"] {
+        edge(&mut client, labelled("ppo lr 3e-4"), labelled(past), "config.label").await;
+    }
 }
 
 #[tokio::test]

@@ -66,7 +66,7 @@ async fn every_call_refuses_a_field_that_its_request_does_not_have() {
             num_methods += 1;
         }
     }
-    assert_eq!(num_methods, 18);
+    assert_eq!(num_methods, 19);
 }
 
 #[tokio::test]

@@ -314,8 +314,56 @@ async fn the_only_session_need_not_be_named() {
     assert_eq!(code, Some(2), "{written:?}");
     let line =
         |session: &Session| format!("\r\n  {}: 3 environments, simplified 10 x 20, 1 call", session.name());
-    let expected = format!("the server has 2 sessions, name one:{}{}", line(&second), line(&first));
+    let expected =
+        format!("the server has 2 learners' sessions, choose one:{}{}", line(&second), line(&first));
     assert!(written.contains(&expected), "{written:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_is_chosen_by_its_label_and_a_persons_game_never_by_itself() {
+    let server = Process::start(&[]);
+    let address = server.address.to_string();
+    let client = Client::connect(std::slice::from_ref(&address), ConnectOptions::default()).await.unwrap();
+    let begin = async |label: &str, interactive: bool| {
+        let mut request = SessionRequest::default();
+        (request.label, request.interactive) = (label.to_owned(), interactive);
+        client.create_session(&request).await.unwrap()
+    };
+    let line = |session: &Session, label: &str, person: &str| {
+        format!("\r\n  {} ({label}): 1 environment, simplified 10 x 20, 0 calls{person}", session.name())
+    };
+    let args = |label: &str| format!("watch --server {address} --session {label}");
+    #[track_caller]
+    fn shows(args: &str, session: &Session, label: &str) {
+        let mut terminal = Terminal::open((80, 24), args, &[("NO_COLOR", "1")]);
+        terminal.wait_to_see("live, call 0");
+        terminal.press("q");
+        let (written, code) = terminal.end();
+        let expected = format!("{} ({label}) on 10 x 20, call 0", session.name());
+        assert!(code == Some(0) && afterwards(&written).contains(&expected), "{written:?}");
+    }
+    #[track_caller]
+    fn refuses(args: &str, expected: &str) {
+        let (written, code) = Terminal::open((200, 24), args, &[]).end();
+        assert!(code == Some(2) && written.contains(expected), "{expected:?}: {written:?}");
+    }
+    let game = begin("Play", true).await;
+    let expected = line(&game, "Play", ", a person's");
+    refuses(&args(""), &format!("the server has no learner's session, choose one of the others:{expected}"));
+    shows(&args("Play"), &game, "Play");
+
+    let ppo = begin("ppo-3e-4", false).await;
+    begin("Race", true).await;
+    shows(&args(""), &ppo, "ppo-3e-4");
+    let dqn = begin("dqn", false).await;
+    shows(&args("dqn"), &dqn, "dqn");
+    shows(&args("ppo-3e-4"), &ppo, "ppo-3e-4");
+    let expected = line(&dqn, "dqn", "") + &line(&ppo, "ppo-3e-4", "");
+    refuses(&args(""), &format!("the server has 2 learners' sessions, choose one:{expected}"));
+    refuses(&args("ppo"), &format!("no session has the label \"ppo\", choose one:{expected}"));
+    let other = begin("dqn", false).await;
+    let expected = line(&other, "dqn", "") + &line(&dqn, "dqn", "");
+    refuses(&args("dqn"), &format!("2 sessions have the label \"dqn\", choose one by its name:{expected}"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

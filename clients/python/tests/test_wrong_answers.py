@@ -17,7 +17,7 @@ from tetrion._pb import environment_service_pb2_grpc, evaluation_service_pb2_grp
 from tetrion._pb import messages as pb
 
 UNARY = ["GetServerInfo", "GetCatalog", "CreateSession", "GetSession", "DeleteSession", "Reset", "Step", "Render"]
-UNARY += ["SaveState", "RestoreState", "EnumeratePlacements", "GetPolicy", "GetTask", "ScoreTask"]
+UNARY += ["SaveState", "RestoreState", "EnumeratePlacements", "GetPolicy", "GetTask", "ScoreTask", "GetHistory"]
 
 
 class Liar(environment_service_pb2_grpc.EnvironmentServiceServicer, evaluation_service_pb2_grpc.EvaluationServiceServicer):
@@ -189,6 +189,11 @@ def test_answers_of_other_sizes(liar, deceived):
         Render=lambda answer: change("pixels", from_numpy(np.zeros((1, next(heights), 2, 3), np.uint8)))(answer),
     )
     told("has other environments", session.refresh, GetSession=change("session.config.num_envs", 2**31))
+    told(
+        "lines is float64 (2, 2), expected float64 (0, 3)",
+        lambda: client.history(session),
+        GetHistory=change("lines", from_numpy(np.zeros((2, 2)))),
+    )
     # A tensor becomes an array when it is read.
     liar.lies["reset"] = change("observations.0", from_numpy(np.zeros((2, 20), np.uint8)))
     observed = stream.reset()

@@ -19,6 +19,7 @@ import {
   type GetCatalogResponse,
   type GetPolicyResponse,
   type GetServerInfoResponse,
+  GetHistoryRequestSchema,
   GetSessionRequestSchema,
   GetTaskRequestSchema,
   type GetTaskResponse,
@@ -28,6 +29,7 @@ import {
   type Session as SessionMessage,
   WatchSessionRequestSchema,
 } from "./protocol.js";
+import { type History, historyOf } from "./history.js";
 import { Link } from "./link.js";
 import { EVALUATION_OPTIONS, type EvaluationOptions, SESSION_OPTIONS, type SessionOptions, evaluationRequest, sessionRequest } from "./options.js";
 import { Patience } from "./patience.js";
@@ -290,6 +292,13 @@ export class Client {
     checkArguments(WatchSessionRequestSchema, request);
     await this.checkServer(call);
     yield* watched(request, this.environments.watchSession(request, call));
+  }
+
+  /** The learning curve of a session: its finished episodes, thinned to at most 256 points. Renews no lease. */
+  async getHistory(name: string, options?: CallOptions): Promise<History> {
+    const call = callOptions(options);
+    checkMessage(GetHistoryRequestSchema, { session: name });
+    return historyOf(await this.repeat(() => this.environments.getHistory({ session: name }, call), call));
   }
 
   /** Plays games and waits for all of them. */

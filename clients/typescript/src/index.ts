@@ -7,6 +7,7 @@ export { type Violation, TetrionError } from "./errors.js";
 export type { Estimates, Estimation, Evaluation, EvaluationEvent, Games } from "./evaluation.js";
 export type { EvaluationOptions, Policy, SessionOptions, Weights } from "./options.js";
 export { type ActionDigits, decodeAction, encodeAction } from "./digits.js";
+export type { History, HistoryPoint, Spread } from "./history.js";
 export { KEYS, type KeyName, type Placement, type PlacementOptions, type Placements, keysOf, placementOf } from "./placements.js";
 export type { FeaturesLike, Positions, RulesLike, Search } from "./plain.js";
 export type { DrawnSeeds } from "./seeding.js";

@@ -51,6 +51,10 @@ export interface SessionOptions extends CallOptions {
   readonly actionMask?: boolean | undefined;
   /** Largest answer in bytes that the server may send; 4 MiB by default. `connect` needs the same limit. */
   readonly maxResponseBytes?: number | undefined;
+  /** A name for people, such as `ppo lr 3e-4`, at most 128 bytes: viewers and lists show it. */
+  readonly label?: string | undefined;
+  /** Whether a person looks at the session where it was created: other viewers then do not choose it by themselves. */
+  readonly interactive?: boolean | undefined;
   /** Lifetime of the session without calls, in seconds; the server's default if absent. */
   readonly ttl?: number | undefined;
 }
@@ -67,6 +71,8 @@ const SESSION_FIELDS = {
   invalidActionReward: "invalidActionReward",
   maxEpisodeSteps: "maxEpisodeSteps",
   maxResponseBytes: "maxResponseBytes",
+  label: "label",
+  interactive: "interactive",
 } as const satisfies Partial<Record<keyof SessionOptions, string>>;
 
 /** Names of the options of `createSession`, except `signal`. */

@@ -195,6 +195,14 @@ test("a session is the one that was asked for", async () => {
   await unfit(() => make(SESSION, { numEnvs: 2, observations: ["board"] }), /current,heights as observations, expected board/);
   await unfit(() => make(SESSION, { numEnvs: 2, infos: ["seed", "pieces"] }), /seed as infos/);
   await unfit(() => answering({ getSession: { session: SESSION } }).getSession("sessions/2"), /sessions\/1 as session, expected sessions\/2/);
+  const column = (shape: number[]) => ({ dtype: DataType.FLOAT64, shape, data: new Uint8Array(8 * shape.reduce((one, other) => one * other, 1)) });
+  const counts = { dtype: DataType.INT64, shape: [2], data: new Uint8Array(16) };
+  const fits = { episodes: counts, steps: counts, seconds: column([2]), lines: column([2, 3]), lengths: column([2, 3]), returns: column([2, 3]) };
+  assert.equal((await answering({ getHistory: fits }).getHistory("sessions/1")).points.length, 2);
+  const history = (more: object) => answering({ getHistory: { ...fits, ...more } }).getHistory("sessions/1");
+  await unfit(() => history({ lines: column([2, 2]) }), /lines is FLOAT64 \[2,2\], expected FLOAT64 \[2,3\]/);
+  await unfit(() => history({ seconds: column([3]) }), /seconds is FLOAT64 \[3\]/);
+  await unfit(() => history({ steps: undefined }), /it has no steps/);
   const pages = answering({ listSessions: { sessions: [SESSION], nextPageToken: "again" } });
   await unfit(async () => {
     for await (const _ of pages.listSessions());

@@ -90,6 +90,36 @@ test("a call on no environments has no rows and changes nothing", async () => {
   }
 });
 
+test("a session has a label, and a history of its finished episodes", async () => {
+  for (const [name, client] of transports) {
+    const session = await client.createSession({ numEnvs: 2, rules: { width: 4, height: 6 }, pieceSequences: ["OO", "OOO"], label: "ppo lr 3e-4", interactive: true });
+    const listed = [];
+    for await (const other of client.listSessions()) {
+      listed.push(other);
+    }
+    const { label, interactive } = listed.find((other) => other.name === session.name)!.config!;
+    assert.deepEqual([label, interactive], ["ppo lr 3e-4", true], name);
+    await session.reset();
+    assert.deepEqual((await client.getHistory(session.name)).points, [], name);
+    await session.step([0, 0]);
+    await session.step([2, 2]);
+    await session.step([0, 0]); // the first environment begins again
+    const { sequenceNumber, numEpisodes, numSteps, episodesPerPoint, points } = await client.getHistory(session.name);
+    assert.deepEqual([sequenceNumber, numEpisodes, numSteps, episodesPerPoint], [4n, 2, 6, 1], name);
+    const all = (number: number) => ({ mean: number, min: number, max: number });
+    const { seconds } = points[1]!;
+    assert.ok(seconds >= points[0]!.seconds && seconds < 600, name);
+    assert.deepEqual(points.map(({ seconds: _, ...point }) => point), [
+      { episodes: 1, steps: 4, lines: all(2), lengths: all(2), returns: all(2) },
+      { episodes: 2, steps: 6, lines: all(2), lengths: all(3), returns: all(2) },
+    ], name);
+    await session.close();
+    assert.equal((await refused(client.getHistory(session.name))).reason, "SESSION_NOT_FOUND", name);
+  }
+  const label = "two\nlines";
+  assert.deepEqual((await refused(running.client.createSession({ label }))).violations.map(({ field }) => field), ["config.label"]);
+});
+
 test("the types of observations and infos are the server's lists", async () => {
   const source = await readFile(new URL("../../src/session.ts", import.meta.url), "utf8");
   const { observationFields, infoFields } = await running.client.catalog();

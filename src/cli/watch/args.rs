@@ -31,8 +31,8 @@ pub struct WatchArgs {
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub formula: Vec<String>,
 
-    /// Watch a server's session while a learner steps it. Without a name: the only session; if there are several, the
-    /// error lists them
+    /// Watch a server's session while a learner steps it, by its label or its name. Without either: the only learner's
+    /// session; if there are several, the error lists them
     #[arg(
         long,
         value_name = "SESSION",

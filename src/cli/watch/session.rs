@@ -25,7 +25,11 @@ const MOST_LISTED: usize = 20;
 /// Shortest and longest time before the next call to the server.
 const REST: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
 
-/// Shows a session until the viewer leaves, then prints its state. Without a name, shows the only session.
+/// Prefix of sessions' names.
+const PREFIX: &str = "sessions/";
+
+/// Shows a session, by its name or its label, until the viewer leaves, then prints its state. If the text is empty, shows
+/// the only learner's session.
 ///
 /// # Errors
 /// If the server or the session is unknown, or there is no terminal.
@@ -44,8 +48,8 @@ pub fn run(args: &WatchArgs, session: &str) -> anyhow::Result<ExitCode> {
     let begun = runtime.block_on(async {
         let connection = Connection::open(&args.connection, &ComputingArgs::default()).await?;
         let session = match session {
-            "" => the_only(connection.client.sessions().await?)?,
-            name => name.to_owned(),
+            name if name.starts_with(PREFIX) => name.to_owned(),
+            label => chosen(&connection.client.sessions().await?, label)?,
         };
         let env_ids = Some(args.envs.as_slice()).filter(|env_ids| !env_ids.is_empty());
         let mut watching = connection.client.watch_session(&session, env_ids).await?;
@@ -61,27 +65,42 @@ pub fn run(args: &WatchArgs, session: &str) -> anyhow::Result<ExitCode> {
     left?.exit_code(print(&viewer.report()))
 }
 
-/// The name of the only session.
+/// The name of the only session with this label, or of the only learner's session if the label is empty.
 ///
 /// # Errors
-/// If there are no sessions, or several; the error lists them.
-fn the_only(sessions: Vec<ListedSession>) -> anyhow::Result<String> {
-    match &sessions[..] {
-        [] => bail!("the server has no session of this caller"),
-        [only] => Ok(only.name.clone()),
-        _ => {
-            let line = |session: &ListedSession| {
-                let ListedSession { name, num_envs, preset, width, height, sequence_number } = session;
-                let envs = count(u64::from(*num_envs), "environment");
-                let calls = count(*sequence_number, "call");
-                format!("\n  {name}: {envs}, {preset} {width} x {height}, {calls}")
-            };
-            // The newest first, because it is the most likely one.
-            let lines: String = sessions.iter().rev().take(MOST_LISTED).map(line).collect();
-            let known = sessions.len();
-            Err(UsageError(format!("--session: the server has {known} sessions, name one:{lines}")).into())
-        }
+/// If there is no such session, or several; the error lists them.
+fn chosen(sessions: &[ListedSession], label: &str) -> anyhow::Result<String> {
+    if sessions.is_empty() {
+        bail!("the server has no session of this caller");
     }
+    let is_meant = |session: &&ListedSession| {
+        if label.is_empty() { !session.interactive } else { session.label == label }
+    };
+    let meant: Vec<&ListedSession> = sessions.iter().filter(is_meant).collect();
+    let problem = match (&meant[..], label) {
+        ([only], _) => return Ok(only.name.clone()),
+        ([], "") => "the server has no learner's session, choose one of the others".to_owned(),
+        ([], label) => format!("no session has the label {label:?}, choose one"),
+        (_, "") => format!("the server has {} learners' sessions, choose one", meant.len()),
+        (_, label) => format!("{} sessions have the label {label:?}, choose one by its name", meant.len()),
+    };
+    let meant = if meant.is_empty() { sessions.iter().collect() } else { meant };
+    // The newest first, because it is the most likely one; sessions of people last.
+    let mut listed: Vec<&ListedSession> = meant.into_iter().rev().collect();
+    listed.sort_by_key(|session| session.interactive);
+    let lines: String = listed.into_iter().take(MOST_LISTED).map(line).collect();
+    Err(UsageError(format!("--session: {problem}:{lines}")).into())
+}
+
+/// A session in a list.
+fn line(session: &ListedSession) -> String {
+    let ListedSession { name, label, interactive, num_envs, preset, width, height, sequence_number, .. } =
+        session;
+    let label = if label.is_empty() { String::new() } else { format!(" ({label})") };
+    let envs = count(u64::from(*num_envs), "environment");
+    let calls = count(*sequence_number, "call");
+    let person = if *interactive { ", a person's" } else { "" };
+    format!("\n  {name}{label}: {envs}, {preset} {width} x {height}, {calls}{person}")
 }
 
 /// Stores frames as they arrive, until the session ends or the server remains lost.

@@ -33,6 +33,10 @@ pub struct SessionRequest {
     pub max_episode_steps: u64,
     /// Whether each environment remembers the pieces of its cells, for drawings in colours.
     pub keep_colors: bool,
+    /// A name for people; empty for none.
+    pub label: String,
+    /// Whether a person looks at the session where it was created, so that other viewers do not choose it by themselves.
+    pub interactive: bool,
     /// How long the session stays without calls.
     pub ttl: Option<Duration>,
 }
@@ -172,6 +176,8 @@ pub(super) fn encode(request: &SessionRequest) -> pb::SessionConfig {
         action_mask_format: mask_format.into(),
         max_response_bytes: MAX_RESPONSE_BYTES,
         keep_colors: request.keep_colors,
+        label: request.label.clone(),
+        interactive: request.interactive,
         ..Default::default()
     }
 }

@@ -29,6 +29,7 @@ use super::{Caller, SessionStore};
 use crate::engine::{Piece, Rules};
 use crate::env::{EnvBatch, EnvSlot, EnvState, SharedSequences};
 use crate::service::budget::Budget;
+use crate::service::history::{History, WrittenHistory};
 use crate::service::memory::Memory;
 use crate::service::refusal::Refusal;
 use crate::service::sequence::{Sequence, WrittenSequence};
@@ -95,6 +96,8 @@ struct WrittenSession {
     sequences: Vec<Vec<u8>>,
     #[prost(message, repeated, tag = "11")]
     envs: Vec<WrittenEnv>,
+    #[prost(message, optional, tag = "12")]
+    history: Option<WrittenHistory>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -322,6 +325,7 @@ impl Session {
             numbers: Some(state.numbers().write()),
             sequences: sequences.as_slice().iter().map(pieces).collect(),
             envs,
+            history: Some(state.history().write()),
         }
     }
 }
@@ -371,11 +375,12 @@ impl WrittenSession {
         let slots = slots.collect::<Result<Vec<_>, String>>()?;
         let batch = EnvBatch::from_slots(config.env.clone(), slots).map_err(|error| error.to_string())?;
         let numbers = self.numbers.clone().and_then(Sequence::read).ok_or("its numbers are damaged")?;
+        let history = self.history.as_ref().and_then(History::read).ok_or("its history is damaged")?;
         if let Some(answer) = self.numbers.as_ref().and_then(|numbers| numbers.answer.as_ref()) {
             let bytes = answer.bytes.len() as u64;
             memory.keep(Some((memory.room_to_keep(bytes).map_err(text)?, bytes)));
         }
-        let mut state = SessionState::of(config, batch, numbers, memory).map_err(text)?;
+        let mut state = SessionState::of(config, batch, (numbers, history), memory).map_err(text)?;
         if config.keep_colors {
             let read = |env: &WrittenEnv| colors::decode("colors", &env.colors, &config.env.rules).map(Some);
             let colors: Result<Vec<_>, DecodeError> = self.envs.iter().map(read).collect();

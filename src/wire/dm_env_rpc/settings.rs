@@ -119,7 +119,7 @@ pub static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| {
 });
 
 /// The settings that are not fields of the rules.
-const OTHERS: [Setting; 7] = [
+const OTHERS: [Setting; 8] = [
     Setting {
         name: "features",
         takes: "STRING, or STRING [n]",
@@ -166,6 +166,15 @@ const OTHERS: [Setting; 7] = [
         at_reset: false,
         put: Put::Draft(|tensor, draft| {
             put(tensor::number(tensor), |reward| draft.config.invalid_action_reward = reward)
+        }),
+    },
+    Setting {
+        name: "label",
+        takes: "STRING",
+        description: Cow::Borrowed("a name for people, at most 128 bytes; none"),
+        at_reset: false,
+        put: Put::Draft(|tensor, draft| {
+            put(tensor::text(tensor), |label| draft.config.label = label.to_owned())
         }),
     },
     Setting {

@@ -55,6 +55,7 @@ async fn every_setting_does_what_it_says() {
         ("max_episode_steps", scalar(Payload::Uint32s(tensor::Uint32Array { array: vec![99] }))),
         ("invalid_action_policy", text("ignore")),
         ("invalid_action_reward", double(-0.5)),
+        ("label", text("agent 7")),
         ("ttl_seconds", int32(60)),
         ("seed", uint64(u64::MAX)),
     ]);
@@ -99,7 +100,7 @@ async fn every_setting_does_what_it_says() {
     assert_eq!((config.max_episode_steps, session.ttl.unwrap().seconds), (99, 60));
     assert_eq!(config.autoreset_mode, i32::from(pb::AutoresetMode::Disabled));
     assert_eq!(config.invalid_action_policy, i32::from(pb::InvalidActionPolicy::Ignore));
-    assert_eq!(config.invalid_action_reward, -0.5);
+    assert_eq!((config.invalid_action_reward, config.label.as_str()), (-0.5, "agent 7"));
 
     // An explicit sequence is dealt in every episode, and the step that uses it up interrupts.
     let world = connection.create(settings([("pieces", text("IO"))])).await.unwrap();

@@ -18,6 +18,9 @@ mod memory;
 /// Numbered requests: done once, answered as often as sent.
 mod sequence;
 
+/// Finished episodes, thinned.
+mod history;
+
 /// Steps over one long call.
 pub mod stream;
 

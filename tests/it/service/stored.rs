@@ -8,6 +8,7 @@ use tetrion::service::{Clock, Pressure, SessionStore, StoreLimits, TakenUp};
 use tetrion::wire::{features, pb, seeding};
 use tonic::Code;
 
+use super::history::timeless;
 use crate::support::{
     Client, TestServer, by, config, create, numbers, only, refused, reset, save, start, start_with, step,
 };
@@ -48,7 +49,12 @@ fn configs() -> Vec<pb::SessionConfig> {
             ..config(2, 8)
         },
         pb::SessionConfig { rules: Some(rules("lab")), max_episode_steps: 50, ..config(2, 9) },
-        pb::SessionConfig { keep_colors: true, ..config(2, 10) },
+        pb::SessionConfig {
+            keep_colors: true,
+            label: "ppo lr 3e-4".to_owned(),
+            interactive: true,
+            ..config(2, 10)
+        },
         pb::SessionConfig {
             seeding: Some(seeding::from_seeds(vec![1, u64::MAX])),
             rules: Some(dealt_by(pb::Randomizer::Balanced)),
@@ -104,6 +110,7 @@ async fn sessions_of_every_kind_go_on_with_the_same_bytes() {
     let file = written(&old).await;
     assert_eq!(taken_up(&new, &file), all(sessions.len() as u32));
     let mut after = new.client().await;
+    let mut num_episodes = 0;
     for (session, other) in sessions {
         let now = described(&mut after, &session.name).await;
         assert_eq!(now.config, session.config, "every default, and the seed that it was made with");
@@ -119,7 +126,11 @@ async fn sessions_of_every_kind_go_on_with_the_same_bytes() {
         assert_eq!(play(&mut after, &session, 60).await, play(&mut beside, &other, 60).await);
         let states = after.save_state(save(&session.name)).await.unwrap().into_inner();
         assert_eq!(states, beside.save_state(save(&other.name)).await.unwrap().into_inner());
+        let history = super::history::get(&mut after, &session.name).await;
+        num_episodes += history.num_episodes;
+        assert_eq!(timeless(history), timeless(super::history::get(&mut beside, &other.name).await));
     }
+    assert!(num_episodes > 20, "{num_episodes}");
 }
 
 #[tokio::test]

@@ -18,6 +18,7 @@ provides:
   `Evaluation` of `Games`, or as an `EvaluationRun` while they are played. `Client.estimate`: estimates of how long games of
   good policies last, as an `Estimation` of `Estimates`. A `Policy` describes how an agent plays, a `Search` how it uses the
   next pieces. `Mlp` and `NTuple` (of `TuplePattern`s) are models that add to the weighted sum.
+- `Client.history`: the learning curve of a session, a `History`: lines, lengths and returns of its finished episodes.
 - `Client.watch`: the games of a session while its learner steps it, on any machine. A `Watching` yields `WatchedFrame`s,
   with a `WatchedEnv` per environment and its last `WatchedEpisode`, if any.
 - `Recording`, a game in a file, which notebooks show with controls. `Recorder` records any session or environment,
@@ -70,6 +71,7 @@ from tetrion._recordings.record_games import RecordGames, RecordVectorGames
 from tetrion._recordings.recorder import Recorder
 from tetrion._recordings.recording import Recording
 from tetrion._recordings.replay import Replay
+from tetrion._sessions.history import History
 from tetrion._sessions.session import Session
 from tetrion._sessions.stream import StepStream
 from tetrion._training.cem import CemConfig, CemOptimizer, Noise
@@ -138,6 +140,7 @@ __all__ = [
     "Generation",
     "GeneticConfig",
     "GeneticOptimizer",
+    "History",
     "IllegalActionError",
     "InvalidArgumentError",
     "InvalidRequestError",

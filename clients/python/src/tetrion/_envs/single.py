@@ -44,6 +44,7 @@ class SingleEnv(SessionEnv, gymnasium.Env[Observation, np.int64]):
         render_mode: str | None = None,
         render_scale: float = 1.0,
         render_palette: str = "usual",
+        label: str = "",
     ) -> None:
         """Creates a session of one environment.
 
@@ -71,6 +72,7 @@ class SingleEnv(SessionEnv, gymnasium.Env[Observation, np.int64]):
             render_scale: The size of pictures, 0.25 to 4; at 1 a cell is 16 x 16 pixels.
             render_palette: `usual`, or `color-blind` for colours that people with any kind of colour blindness can
                 distinguish.
+            label: A name for people, such as "ppo lr 3e-4", at most 128 bytes, by which viewers find the session.
 
         Raises:
             InvalidRequestError: The server refuses the rules, a name or a number; `violations` says which and why.
@@ -96,6 +98,7 @@ class SingleEnv(SessionEnv, gymnasium.Env[Observation, np.int64]):
             max_episode_steps=max_episode_steps,
             ttl=ttl,
             snapshot_every=snapshot_every,
+            label=label,
         )
         self._mask: npt.NDArray[np.bool_] | None = None
         self.observation_space = self._fields.space

@@ -55,6 +55,7 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
         render_mode: str | None = None,
         render_scale: float = 1.0,
         render_palette: str = "usual",
+        label: str = "",
     ) -> None:
         """Creates a session of `num_envs` environments.
 
@@ -83,6 +84,7 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
                 per second; `ansi` returns coloured text and `rgb_array` a picture per game. See `PlacementEnv`.
             render_scale: The size of pictures, 0.25 to 4; at 1 a cell is 16 x 16 pixels.
             render_palette: `usual` or `color-blind`.
+            label: A name for people, such as "ppo lr 3e-4", at most 128 bytes, by which viewers find the session.
 
         Raises:
             InvalidRequestError: The server refuses the rules, a name or a number; `violations` says which and why.
@@ -117,6 +119,7 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
             action_mask=action_mask,
             ttl=ttl,
             snapshot_every=snapshot_every,
+            label=label,
         )
         self.num_envs = num_envs = self.session.num_envs
         self.single_observation_space = self._fields.space
