@@ -139,7 +139,7 @@ $(TYPESCRIPT)/page/tests/node_modules/installed: $(addprefix $(TYPESCRIPT)/page/
 	cd $(TYPESCRIPT)/page/tests && $(NPM_CI)
 	touch $@
 
-test-browser: $(TYPESCRIPT)/page/tests/node_modules/installed ## the page in a headless Chromium: CHROMIUM, the one on PATH, or npm's (needs Node 20 and npm)
+test-browser: $(TYPESCRIPT)/page/tests/node_modules/installed typescript ## the page in a headless Chromium: CHROMIUM, the one on PATH, or npm's (needs Node 20 and npm)
 ifeq ($(TETRION_BINARY),)
 	cargo build --quiet --locked
 endif

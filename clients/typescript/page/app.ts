@@ -49,9 +49,9 @@ export class App {
     this.catalogs.set(10, Promise.resolve(catalog));
   }
 
-  /** Creates a session of this page. It ends with the page, or a minute after its last call. */
-  async session(options: SessionOptions): Promise<Session> {
-    const session = await this.client.createSession({ ...options, ttl: TTL });
+  /** Creates a session of this page for a game with this name. It ends with the page, or a minute after its last call. */
+  async session(label: string, options: SessionOptions): Promise<Session> {
+    const session = await this.client.createSession({ ...options, label, interactive: true, ttl: TTL });
     this.own.add(session.name);
     return session;
   }

@@ -456,7 +456,7 @@ export class Play implements View {
 
   /** Creates a session with the chosen rules. */
   private async open(more: { envSeeds?: bigint[] } = {}): Promise<Session> {
-    return await this.app.session({ ...configOf(this.app, this.form.chosen), autoresetMode: AutoresetMode.DISABLED, actionMask: this.form.chosen.byKeys, ...more });
+    return await this.app.session("Play", { ...configOf(this.app, this.form.chosen), autoresetMode: AutoresetMode.DISABLED, actionMask: this.form.chosen.byKeys, ...more });
   }
 
   /** Offers the controllers for hints and as opponents. An unchanged list keeps the keyboard focus. */

@@ -398,7 +398,7 @@ export class Race implements View {
       this.app.changed();
       const seed = this.seed.value;
       const config = { ...configOf(this.app, this.form.chosen), numEnvs: 2, envSeeds: [seed, seed], autoresetMode: AutoresetMode.DISABLED };
-      const session = await this.app.session(config);
+      const session = await this.app.session("Race", config);
       this.app.end(old);
       const { observations, infos } = await session.reset();
       this.session = session;
@@ -704,7 +704,7 @@ export class Race implements View {
   private async revive(): Promise<void> {
     const { rules, autoresetMode, observationFields, infoFields } = this.session!.description.config!;
     const [observations, infos] = [observationFields?.names, infoFields?.names];
-    const session = await this.app.session({ numEnvs: 2, rules, autoresetMode, observations, infos });
+    const session = await this.app.session("Race", { numEnvs: 2, rules, autoresetMode, observations, infos });
     await this.reach(session);
     this.session = session;
   }

@@ -89,7 +89,7 @@ export class Rival {
   }
 
   private open(chosen: Chosen, envSeeds: bigint[] = []): Promise<Session> {
-    return this.app.session({ ...configOf(this.app, chosen), autoresetMode: AutoresetMode.DISABLED, envSeeds });
+    return this.app.session("Opponent", { ...configOf(this.app, chosen), autoresetMode: AutoresetMode.DISABLED, envSeeds });
   }
 
   /** Rules of the session, with every field. */

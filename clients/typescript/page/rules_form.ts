@@ -61,7 +61,7 @@ export class RulesForm {
   /** The server's reason to refuse some rules; undefined if it accepts them or does not answer. */
   private async problemOf(chosen: Chosen): Promise<string | undefined> {
     try {
-      this.app.end(await this.app.session({ rules: rulesOf(this.app, chosen) }));
+      this.app.end(await this.app.session("Rules", { rules: rulesOf(this.app, chosen) }));
       return undefined;
     } catch (problem) {
       if (!(problem instanceof TetrionError) || !problem.field.startsWith("config.rules")) {

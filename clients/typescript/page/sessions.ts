@@ -1,20 +1,25 @@
-// The view "Sessions": the sessions of this caller, their live games, and the curves of ended sessions. No call here changes a
-// session or renews its lease.
+// The view "Sessions": the learning curves of this caller's sessions, also of ended ones, and their live games. No call here changes
+// a session or renews its lease.
 
+import type { History } from "../src/index.js";
 import type { Session, WatchFrame, WatchStarted, WatchedEnv } from "../src/protocol.js";
 import { ActionModel, EpisodeEnd } from "../src/protocol.js";
 import type { Choices, Reader } from "./address.js";
 import { type App, type View, inWords, isGone, isSilence } from "./app.js";
 import { Board, Side } from "./board.js";
-import { LineChart } from "./charts.js";
+import { Curves } from "./curves.js";
 import { field, grouped, h, select, short, sleep } from "./dom.js";
 import { ABOVE, isOfTetrominoes, sizeInWords, visibleRows } from "./rules.js";
-import { Run, WINDOW, keepRuns, keptRuns } from "./runs.js";
+import { Runs, curveOf } from "./runs.js";
 import { Snippets } from "./snippets.js";
 import { type Cell, LETTERS, lifted } from "./tetromino.js";
 
 /** Milliseconds between two updates of the list, and between two attempts to reach a server. */
 const PATIENCE = 2000;
+/** Number of learners with curves, the newest ones. */
+const MOST_CURVES = 12;
+/** Number of episodes per mean in the numbers of a session. */
+const WINDOW = 50;
 /** Frames per second with few boards, and with many. */
 const [QUICK, SLOW] = [20, 8];
 /** Maximum number of boards with room for the next pieces. */
@@ -39,9 +44,7 @@ export class Sessions implements View {
   private readonly facts = h("div", { class: "facts" });
   private readonly title = h("h2", {}, "");
   private readonly remark = h("p", { class: "remark", "aria-live": "polite" });
-  private readonly chart = new LineChart("Lines of finished episodes");
-  private readonly legend = h("p", { class: "legend-line" });
-  private readonly learned = h("section", { class: "card", hidden: true }, h("h2", {}, `Lines of finished episodes, mean of the last ${WINDOW}`), this.chart.surface.canvas, this.legend);
+  private readonly curves: Curves;
   private readonly watched = h("section", { class: "card watched", hidden: true });
   private readonly empty: HTMLElement;
   private readonly number: HTMLSelectElement;
@@ -50,17 +53,17 @@ export class Sessions implements View {
   private stop: AbortController | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private listed = "";
-  private readonly numEnvs = new Map<string, number>();
+  /** The open sessions by their names. */
+  private open = new Map<string, Session>();
   private started: WatchStarted | undefined;
-  private last: { sequenceNumber: bigint; at: number } | undefined;
-  private stepsPerSecond = NaN;
-  /** Observed episodes of each session by its name, the oldest first. */
-  private readonly runs: Map<string, Run>;
+  /** Learners, including ended ones. */
+  private readonly runs = new Runs();
+  /** The last history of each learner, and when it came. */
+  private readonly histories = new Map<string, { readonly history: History; readonly at: number; readonly stepsPerSecond: number }>();
   /** Whether the user has chosen the watched session. */
   private isChosen: boolean;
 
   constructor(private readonly app: App, address: Reader) {
-    this.runs = new Map(keptRuns().map((run) => [run.name, run]));
     this.number = select(BOARDS.map((number) => [number, number] as const), address.oneOf("boards", BOARDS) ?? "16", () => {
       this.app.changed();
       if (this.name !== undefined) {
@@ -70,28 +73,28 @@ export class Sessions implements View {
     const id = address.text("session");
     this.name = id === undefined ? undefined : `sessions/${id}`;
     this.isChosen = id !== undefined;
+    this.curves = new Curves(address, () => this.app.changed());
     this.watched.append(h("div", { class: "row watched-head" }, this.title, field("Boards", this.number)), this.facts, this.grid, this.remark);
     this.empty = h("section", { class: "card" },
       h("h2", {}, "No learner has a session here"),
-      h("p", {}, "Start one with these lines, and its games appear here:"),
+      h("p", {}, "Start one with these lines, and its curve and its games appear here:"),
       new Snippets(app).element);
     this.root.append(
       h("h1", {}, "Sessions"),
-      h("p", { class: "lead" }, "Live games of the learners on this server. Watching does not slow them down."),
-      h("div", { class: "columns" }, h("section", { class: "card" }, h("h2", {}, "Visible sessions"), this.list), h("div", {}, this.empty, this.watched, this.learned)));
-    addEventListener("pagehide", () => keepRuns(this.runs.values()));
+      h("p", { class: "lead" }, "Curves and live games of the learners on this server. Watching does not slow them down."),
+      h("div", { class: "columns" },
+        h("div", {}, this.curves.element, h("section", { class: "card" }, h("h2", {}, "Visible sessions"), this.list)),
+        h("div", {}, this.empty, this.watched)));
+    addEventListener("pagehide", () => this.runs.keep());
   }
 
   choices(): Choices {
     const { name, number } = this;
-    return { ...(name !== undefined && this.isChosen && { session: name.replace("sessions/", "") }), ...(number.value !== "16" && { boards: number.value }) };
+    return { ...(name !== undefined && this.isChosen && { session: name.replace("sessions/", "") }), ...(number.value !== "16" && { boards: number.value }), ...this.curves.choices() };
   }
 
   enter(): void {
     void this.look();
-    if (this.name !== undefined) {
-      this.watch(this.name);
-    }
   }
 
   leave(): void {
@@ -101,7 +104,7 @@ export class Sessions implements View {
     this.app.notice(undefined);
   }
 
-  /** Updates the list of sessions periodically. */
+  /** Updates the list of sessions and the curves periodically. */
   private async look(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => void this.look(), PATIENCE);
@@ -110,48 +113,83 @@ export class Sessions implements View {
       for await (const session of this.app.client.listSessions()) {
         sessions.push(session);
       }
+      const learners = sessions.filter(isLearner);
+      const shown = learners.filter(({ name }, at) => at >= learners.length - MOST_CURVES || name === this.name);
+      await Promise.all(shown.map((session) => this.update(session, learners)));
       this.app.notice(undefined);
     } catch (problem) {
       this.app.notice(problem);
       return;
     }
-    sessions.forEach(({ name, config }) => this.numEnvs.set(name, config?.numEnvs ?? 1));
-    const others = sessions.filter(({ name }) => !this.app.own.has(name));
-    for (const [name, run] of this.runs) {
-      run.isOver = !sessions.some((session) => session.name === name);
+    this.open = new Map(sessions.map((session) => [session.name, session]));
+    for (const run of this.runs.values()) {
+      run.isOver = !this.open.has(run.name);
     }
-    this.show(others);
-    // Watch the newest session. An ended one stays on the screen until a learner begins another.
-    const newest = others.at(-1);
+    this.show(sessions);
+    // Watch the newest learner. An ended one stays on the screen until another one begins.
+    const newest = sessions.filter(isLearner).at(-1);
     const isFree = this.name === undefined || (!this.isChosen && this.runs.get(this.name)?.isOver !== false);
-    if (newest !== undefined && isFree && !this.runs.has(newest.name)) {
+    if (newest !== undefined && isFree && newest.name !== this.name) {
       this.watch(newest.name);
-    } else if (this.name === undefined && this.runs.size > 0) {
-      this.watch([...this.runs.keys()].at(-1)!);
+    } else if (this.name === undefined && this.runs.values().length > 0) {
+      this.watch(this.runs.values().at(-1)!.name);
+    } else if (this.name !== undefined && this.stop?.signal.aborted !== false) {
+      this.watch(this.name); // the view has just appeared
     }
+    this.draw();
+  }
+
+  /** Reads the history of a learner, if it has changed. */
+  private async update(session: Session, learners: readonly Session[]): Promise<void> {
+    const { name } = session;
+    const last = this.histories.get(name);
+    let history = last?.history;
+    const at = performance.now();
+    if (history === undefined || history.sequenceNumber !== session.sequenceNumber) {
+      try {
+        history = await this.app.client.getHistory(name);
+      } catch (problem) {
+        if (isGone(problem)) {
+          return;
+        }
+        throw problem;
+      }
+    }
+    const stepsPerSecond = last === undefined ? NaN : ((history.numSteps - last.history.numSteps) / (at - last.at)) * 1000;
+    this.histories.set(name, { history, at, stepsPerSecond });
+    this.runs.take({ name, title: titleOf(session, learners), what: inWordsOf(session) }, history);
   }
 
   private show(sessions: readonly Session[]): void {
-    const ended = [...this.runs.values()].filter(({ name, points }) => points.length > 1 && !sessions.some((session) => session.name === name));
-    this.empty.hidden = sessions.length > 0 || this.name !== undefined;
-    const now = JSON.stringify([this.name, sessions.map(({ name, sequenceNumber }) => [name, String(sequenceNumber)]), ended.map(({ name, count }) => [name, count])]);
+    const ended = this.runs.values().filter(({ name, points }) => points.length > 1 && !this.open.has(name));
+    const learners = sessions.filter(isLearner);
+    this.empty.hidden = learners.length > 0 || this.name !== undefined;
+    const now = JSON.stringify([this.name, sessions.map(({ name, sequenceNumber }) => [name, String(sequenceNumber)]), this.runs.values().map(({ name, numEpisodes }) => [name, numEpisodes])]);
     if (now === this.listed) {
       return;
     }
     this.listed = now;
     const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset["session"] : undefined;
-    const row = (name: string, ...words: string[]) =>
-      h("button", { type: "button", class: "session", role: "radio", "aria-checked": String(name === this.name), "data-session": name, onclick: () => this.choose(name) },
-        h("strong", {}, brief(name)), ...words.map((text) => h("span", {}, text)));
+    const row = (name: string, title: string, ...words: string[]) => {
+      const run = this.runs.get(name);
+      const swatch = run === undefined ? [] : [h("span", { class: `swatch series-${run.ink}` })];
+      return h("button", { type: "button", class: "session", role: "radio", "aria-checked": String(name === this.name), "data-session": name, onclick: () => this.choose(name) },
+        h("strong", {}, ...swatch, title), ...words.map((text) => h("span", {}, text)));
+    };
+    const open = (session: Session, among: readonly Session[]) => {
+      const { name, sequenceNumber, createTime } = session;
+      const since = createTime === undefined ? "" : `, since ${new Date(Number(createTime.seconds) * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false })}`;
+      const run = this.runs.get(name);
+      const done = run === undefined ? `${grouped(sequenceNumber)} ${sequenceNumber === 1n ? "call" : "calls"}` : episodesInWords(run.numEpisodes);
+      return row(name, titleOf(session, among), `${inWordsOf(session)}${isLearner(session) ? "" : ", a person's game"}`, `${done}${since}`);
+    };
+    const games = sessions.filter((session) => !isLearner(session));
     const rows = [
-      ...sessions.map((session) => {
-        const { name, sequenceNumber, createTime } = session;
-        const since = createTime === undefined ? "" : `, since ${new Date(Number(createTime.seconds) * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false })}`;
-        return row(name, inWordsOf(session), `${grouped(sequenceNumber)} ${sequenceNumber === 1n ? "call" : "calls"}${since}`);
-      }),
-      ...ended.map(({ name, what, count }) => row(name, what, `has ended; ${grouped(count)} episodes seen`)),
+      ...learners.map((session) => open(session, learners)),
+      ...ended.map(({ name, title, what, numEpisodes }) => row(name, title, what, `has ended; ${episodesInWords(numEpisodes)}`)),
+      ...games.map((session) => open(session, games)),
     ];
-    const none = h("p", { class: "remark" }, "No sessions at the moment, apart from this page's own.");
+    const none = h("p", { class: "remark" }, "No sessions at the moment.");
     this.list.replaceChildren(...(rows.length > 0 ? rows : [none]));
     if (focused !== undefined) {
       rows.find((row) => row.dataset["session"] === focused)?.focus();
@@ -174,10 +212,8 @@ export class Sessions implements View {
       this.facts.replaceChildren();
       this.clearBoards();
     }
-    [this.last, this.stepsPerSecond] = [undefined, NaN];
     this.empty.hidden = true;
     this.watched.hidden = false;
-    this.title.textContent = brief(name);
     this.remark.textContent = "";
     for (const row of this.list.querySelectorAll<HTMLElement>("[data-session]")) {
       row.ariaChecked = String(row.dataset["session"] === name);
@@ -186,27 +222,30 @@ export class Sessions implements View {
     void this.follow(name, stop.signal);
   }
 
-  /** Draws the curve of the watched session over the curves of ended ones. */
+  /** Draws the curves, with that of the watched session above the others, and its numbers. */
   private draw(): void {
-    const run = this.runs.get(this.name ?? "");
-    const earlier = [...this.runs.values()].filter((other) => other !== run && other.isOver && other.points.length > 1);
-    const lines = [...earlier, ...(run === undefined || run.points.length < 2 ? [] : [run])];
-    this.learned.hidden = lines.length === 0;
-    const ink = (other: Run) => (other === run ? 1 : 6);
-    this.chart.show(lines.map((line) => ({ name: line.name, ink: `--series-${ink(line)}`, points: line.points })), { across: "episodes", up: "lines" });
-    const legend = lines.map((line) => `${ink(line)} ${brief(line.name)}${line.isOver ? ", ended" : ""}`).reverse();
-    if (this.legend.dataset["lines"] !== String(legend)) {
-      this.legend.dataset["lines"] = String(legend);
-      this.legend.replaceChildren(...legend.flatMap((line) => [h("span", { class: `swatch series-${line[0]}` }), line.slice(2)]));
+    const run = this.runs.get(this.name);
+    const session = this.open.get(this.name ?? "");
+    this.title.textContent = run?.title ?? (session === undefined ? brief(this.name ?? "") : titleOf(session, []));
+    this.curves.show([...this.runs.values().filter((other) => other !== run), ...(run === undefined ? [] : [run])]);
+    if (run === undefined) {
+      return;
     }
-    this.chart.surface.label = run === undefined ? "Lines of finished episodes" : `Lines of finished episodes of ${brief(run.name)}: ${grouped(run.count)} episodes, ${short(run.points.at(-1)?.y ?? NaN)} lines at the end`;
+    const { numEpisodes, points } = run;
+    const { stepsPerSecond = NaN } = this.histories.get(run.name) ?? {};
+    const fact = (value: string, name: string) => h("div", { class: "fact" }, h("output", {}, value), h("span", {}, name));
+    const mean = curveOf(points, "lines", "episodes", WINDOW).at(-1)?.y;
+    this.facts.replaceChildren(
+      ...(run.isOver ? [] : [fact(Number.isFinite(stepsPerSecond) ? short(stepsPerSecond) : "–", "steps per second")]),
+      fact(grouped(numEpisodes), numEpisodes === 1 ? "finished episode" : "finished episodes"),
+      ...(mean === undefined ? [] : [fact(short(mean), numEpisodes === 1 ? "lines in it" : `lines, mean of the last ${grouped(Math.min(WINDOW, numEpisodes))}`)]));
   }
 
   private async follow(name: string, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const number = Number(this.number.value);
       try {
-        const envIds = Array.from({ length: Math.min(number, this.numEnvs.get(name) ?? 1) }, (_, env) => env);
+        const envIds = Array.from({ length: Math.min(number, this.open.get(name)?.config?.numEnvs ?? 1) }, (_, env) => env);
         const options = { envIds, maxFramesPerSecond: number > 16 ? SLOW : QUICK, signal };
         for await (const event of this.app.client.watchSession(name, options)) {
           if (event.case === "started") {
@@ -237,10 +276,9 @@ export class Sessions implements View {
     if (run !== undefined) {
       run.isOver = true;
     }
-    const hasCurve = run !== undefined && run.points.length > 1;
-    this.remark.textContent = `The session has ended.${hasCurve ? " Its curve stays while this tab is open." : ""}`;
+    this.remark.textContent = `The session has ended.${run === undefined || run.points.length < 2 ? "" : " Its curve stays while this tab is open."}`;
     this.listed = "";
-    keepRuns(this.runs.values());
+    this.runs.keep();
     this.draw();
   }
 
@@ -256,9 +294,6 @@ export class Sessions implements View {
   private begin(started: WatchStarted): void {
     this.started = started;
     const { session } = started;
-    if (session !== undefined && !this.runs.has(session.name)) {
-      this.runs.set(session.name, new Run(session.name, inWordsOf(session)));
-    }
     const { rules } = session?.config ?? {};
     const above = (rules?.rowsAbove ?? 0) > 0 ? ABOVE : 0;
     this.clearBoards();
@@ -277,23 +312,8 @@ export class Sessions implements View {
     this.grid.dataset["boards"] = BOARDS.find((most) => this.boards.length <= Number(most));
   }
 
-  private frame({ sequenceNumber, envs }: WatchFrame): void {
-    const now = performance.now();
-    if (this.last !== undefined && now - this.last.at > 900) {
-      this.stepsPerSecond = (Number(sequenceNumber - this.last.sequenceNumber) / (now - this.last.at)) * 1000;
-      this.last = { sequenceNumber, at: now };
-    }
-    this.last ??= { sequenceNumber, at: now };
+  private frame({ envs }: WatchFrame): void {
     envs.forEach((env, at) => this.board(env, this.boards[at]));
-    const { count = 0, mean = NaN } = this.runs.get(this.name ?? "") ?? {};
-    const fact = (value: string, name: string) => h("div", { class: "fact" }, h("output", {}, value), h("span", {}, name));
-    const all = this.started?.session?.config?.numEnvs ?? envs.length;
-    this.facts.replaceChildren(
-      fact(Number.isFinite(this.stepsPerSecond) ? short(this.stepsPerSecond) : "–", "calls per second"),
-      ...(all > 1 ? [fact(Number.isFinite(this.stepsPerSecond) ? short(this.stepsPerSecond * all) : "–", `steps per second, if all ${grouped(all)} step`)] : []),
-      fact(grouped(count), count === 1 ? "finished episode seen" : "finished episodes seen"),
-      ...(count > 0 ? [fact(short(mean), count === 1 ? "lines in it" : `lines, mean of the last ${Math.min(WINDOW, count)}`)] : []));
-    this.draw();
   }
 
   private board(env: WatchedEnv, shown: Shown | undefined): void {
@@ -323,10 +343,6 @@ export class Sessions implements View {
     shown.side?.show({ held: numberOf(env.held), next: [...env.queue].map(numberOf) });
     shown.words.textContent = `${grouped(env.lines)} ${env.lines === 1n ? "line" : "lines"}`;
     shown.board.surface.label = `Environment ${env.envId}: ${grouped(env.lines)} lines, ${grouped(env.pieces)} pieces${env.held === "" ? "" : `, ${env.held} held`}`;
-    const { lastEpisode } = env;
-    if (lastEpisode !== undefined) {
-      this.runs.get(this.name ?? "")?.saw(env.envId, `${lastEpisode.episode} ${lastEpisode.steps} ${lastEpisode.lines}`, Number(lastEpisode.lines));
-    }
   }
 }
 
@@ -339,6 +355,21 @@ function inWordsOf({ config }: Session): string {
 
 function pairs(numbers: readonly number[]): Cell[] {
   return Array.from({ length: numbers.length / 2 }, (_, at): Cell => [numbers[2 * at]!, numbers[2 * at + 1]!]);
+}
+
+function isLearner({ config }: Session): boolean {
+  return config?.interactive !== true;
+}
+
+function episodesInWords(number: number): string {
+  return `${grouped(number)} ${number === 1 ? "episode" : "episodes"}`;
+}
+
+/** The label of a session, with its name if another one of these sessions has the same label; without a label its name. */
+function titleOf({ name, config }: Session, sessions: readonly Session[]): string {
+  const label = config?.label ?? "";
+  const isShared = sessions.some((other) => other.name !== name && other.config?.label === label);
+  return label === "" ? brief(name) : isShared ? `${label} (${brief(name)})` : label;
 }
 
 /** A short form of a session's name. */

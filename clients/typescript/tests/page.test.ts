@@ -15,7 +15,7 @@ import { type Hand, choosing, handOf } from "../page/pieces.js";
 import { type Chosen, STEPS_PER_SECOND, TIMING, choicesOf, chosenOf, configOf, measuresOf, readChosen, sizeInWords, tetrominoPresets, visibleRows } from "../page/rules.js";
 import { RULES_FIELDS, messageOf } from "../page/rules_fields.js";
 import { isPlacement } from "../page/rules_form.js";
-import { Run, WINDOW } from "../page/runs.js";
+import { curveOf, unitOf } from "../page/runs.js";
 import { axisOf, brief } from "../page/scale.js";
 import { snippets } from "../page/snippets.js";
 import { NOTHING, deedInWords, nameOf } from "../page/tally.js";
@@ -598,19 +598,22 @@ test("a lead is explained by what differs from the second best", async () => {
   assert.deepEqual([[1, 0], [1, 1], [0, 1, 1, 1]].map((values) => tiesInWords({ first: 4, values, best: 5 - Number(values[0] === 1) })), ["", "; 1 other is as good", "; 2 others are as good"]);
 });
 
-test("the curve of a session counts each episode once", () => {
-  const run = new Run("sessions/1", "1 environment");
-  for (const [env, id, lines] of [[0, "1", 4], [1, "1", 6], [0, "1", 4], [0, "2", 8], [1, "1", 6]] as const) {
-    run.saw(env, id, lines);
-  }
-  assert.deepEqual([run.count, run.mean, run.points], [3, 6, [{ x: 1, y: 4 }, { x: 2, y: 5 }, { x: 3, y: 6 }]]);
-  for (let episode = 3; episode < 5000; episode++) {
-    run.saw(0, String(episode), episode < 5000 - WINDOW ? 0 : 10);
-  }
-  assert.ok(run.points.length <= 800, `${run.points.length} points`);
-  assert.deepEqual([run.count, run.mean], [5000, 10]);
-  const ended = Run.ended(run);
-  assert.deepEqual([ended.isOver, ended.points, ended.what], [true, run.points, "1 environment"]);
+test("a curve has the mean of the last episodes, whatever its points hold", () => {
+  const point = (episodes: number, mean: number) => {
+    const spread = { mean, min: 0, max: mean };
+    return { episodes, steps: 10 * episodes, seconds: episodes / 2, lines: spread, returns: { ...spread, mean: -mean }, lengths: spread };
+  };
+  // Four episodes per point, and one in the last.
+  const points = [point(4, 1), point(8, 3), point(12, 5), point(13, 20)];
+  const ys = (episodes: number) => curveOf(points, "lines", "episodes", episodes).map(({ y }) => y);
+  assert.deepEqual(ys(1), [1, 3, 5, 20]);
+  assert.deepEqual(ys(4), [1, 3, 5, 8], "the last point alone is one episode, too few");
+  assert.deepEqual(ys(5), [1, 2, 4, 8]);
+  assert.deepEqual(ys(1000), [1, 2, 3, 56 / 13]);
+  assert.deepEqual(curveOf(points, "returns", "steps", 1).map(({ x, y }) => [x, y]), [[40, -1], [80, -3], [120, -5], [130, -20]]);
+  assert.deepEqual(curveOf(points, "lengths", "time", 1).map(({ x }) => x), [2, 4, 6, 6.5]);
+  assert.deepEqual(curveOf([], "lines", "episodes", 50), []);
+  assert.deepEqual([0, 179, 180, 10_800].map((seconds) => unitOf(seconds)[0]), ["seconds", "seconds", "minutes", "hours"]);
 });
 
 test("snippets name the server, and a token where it needs one", () => {

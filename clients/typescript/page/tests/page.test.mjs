@@ -11,6 +11,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import test, { after, before } from "node:test";
 
+import { connect } from "../../dist/src/index.js";
+import { grpc } from "../../dist/src/node.js";
 import { Server, launch, open } from "./browser.mjs";
 
 const SIZES = { desktop: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } };
@@ -41,6 +43,39 @@ async function on(path, look, use, { of = server, expected = [] } = {}) {
     assert.ok(overflow <= 0, `the page is ${overflow} pixels wider than the screen`);
   } finally {
     await close();
+  }
+}
+
+/** A learner with a session of its own on a server, which steps it with actions that exist until it is stopped. */
+class Learner {
+  static async start(server, options, pause = 2) {
+    const learner = new Learner();
+    learner.client = connect(server.address, { transport: grpc });
+    learner.session = await learner.client.createSession({ seed: 1n, actionMask: true, ...options });
+    learner.goes = learner.go(pause);
+    return learner;
+  }
+
+  async go(pause) {
+    const { session } = this;
+    let { actionMask } = await session.reset();
+    while (!this.isOver) {
+      const width = actionMask.length / session.numEnvs;
+      const actions = Array.from({ length: session.numEnvs }, (_, env) => {
+        const exist = [...actionMask.subarray(env * width, (env + 1) * width).keys()].filter((action) => actionMask[env * width + action] === 1);
+        return exist[Math.floor(Math.random() * exist.length)];
+      });
+      ({ actionMask } = await session.step(actions));
+      await new Promise((resolve) => setTimeout(resolve, pause));
+    }
+  }
+
+  /** Ends the learner, with its session. */
+  async stop() {
+    this.isOver = true;
+    await this.goes;
+    await this.session.close();
+    this.client.close();
   }
 }
 
@@ -878,7 +913,7 @@ test("a session of modern Tetris is watched with what is held", async () => {
   try {
     await other.page.getByLabel("Rules").selectOption("guideline");
     await on("/#sessions", DESKTOP, async (page) => {
-      await page.getByRole("radio", { name: /2 environments, guideline 10 × 20/ }).last().click();
+      await page.getByRole("radio", { name: /^Race.* 2 environments, guideline 10 × 20, a person's game/ }).last().click();
       await page.getByLabel("Boards").selectOption("4");
       const [board, held] = [page.locator("canvas.board").first(), page.locator("canvas.held").first()];
       await until(async () => /^Held: [IOTZSJL]$/.test(await held.getAttribute("aria-label")) || held.getAttribute("aria-label"), "a piece is held");
@@ -900,7 +935,7 @@ for (const look of LOOKS) {
     try {
       await other.page.locator(".lane-a canvas.board").waitFor();
       await on("/#sessions", look, async (page) => {
-        const row = page.getByRole("radio", { name: /2 environments, simplified 10 × 10/ }).last();
+        const row = page.getByRole("radio", { name: /^Race.* 2 environments, simplified 10 × 10, a person's game/ }).last();
         await row.click();
         assert.equal(await row.getAttribute("aria-checked"), "true");
         const board = page.locator("canvas.board").first();
@@ -969,7 +1004,7 @@ for (const look of SCREENS) {
 for (const look of SCREENS) {
   test(`a session is seen whole (${look.name})`, async () => {
     const own = await Server.start();
-    const other = await open(browser, own, { ...DESKTOP, path: "/#race?rules=guideline" });
+    const learner = await Learner.start(own, { numEnvs: 2, rules: "guideline", label: "ppo lr 3e-4" });
     try {
       await on("/#sessions?boards=1", look, async (page) => {
         const board = page.locator("canvas.board");
@@ -980,9 +1015,10 @@ for (const look of SCREENS) {
         if (look.width > 1000) {
           assert.equal(await page.evaluate(() => scrollY), 0, "without scrolling");
         }
+        await page.locator(".curves canvas.chart").waitFor();
       }, { of: own });
     } finally {
-      await other.close();
+      await learner.stop();
       await own.stop();
     }
   });
@@ -1507,7 +1543,7 @@ test("a part of the address that means nothing is reported", async () => {
     ["/#play?top_out=never", "top_out=never, expected one of "],
     ["/#play?rules=simplified&control=keys", "control=keys, expected only rules, "],
     ["/#evaluate?count=points", "count=points, expected one of lines."],
-    ["/#sessions?name=x", "name=x, expected only boards, session."],
+    ["/#sessions?name=x", "name=x, expected only boards, session, show, over, mean."],
     ["/#server?x=1", "x=1, expected no choices in this view."],
     ["/#races", "no view races, expected one of home, race, play, "],
   ]) {
@@ -1669,25 +1705,70 @@ test("the sessions of a page end with it, and with a reload", async () => {
   }
 });
 
-test("the curve of a session that has ended stays", async () => {
+test("curves of all learners are whole from the first episode on, and stay when a learner has ended", async () => {
   const own = await Server.start();
+  const rules = { width: 4, height: 6 };
+  const learners = [await Learner.start(own, { numEnvs: 4, rules, label: "dqn" }), await Learner.start(own, { numEnvs: 2, rules, label: "ppo lr 3e-4" })];
   try {
-    // The games of a race end soon on four rows: two episodes in a session, then another session.
-    const other = await open(browser, own, { ...DESKTOP, path: "/#race?width=4&height=4&speed=60" });
+    const { client, session } = learners[0];
+    await until(async () => (await client.getHistory(session.name)).numEpisodes > 300 || "episodes", "episodes before anyone looks", 60_000);
+    // A person's game on this page is neither a learner nor chosen.
+    const other = await open(browser, own, { ...DESKTOP, path: "/#play?rules=simplified" });
+    await other.page.locator("canvas.board").first().waitFor();
     await on("/#sessions", DESKTOP, async (page) => {
-      await page.getByText("The session has ended. Its curve stays while this tab is open.").or(page.locator(".legend-line", { hasText: "ended" })).first().waitFor({ timeout: 60_000 });
-      await page.locator(".legend-line", { hasText: "ended" }).waitFor({ timeout: 60_000 });
-      await other.close();
-      const ended = page.getByRole("radio", { name: /has ended; \d+ episodes seen/ }).first();
-      await ended.click();
-      await page.waitForTimeout(3000);
-      assert.equal(await page.locator("canvas.chart").isVisible(), true);
-      assert.match(await page.locator("canvas.chart").getAttribute("aria-label"), /: \d+ episodes, [\d.]+ lines at the end$/);
+      const chart = page.locator(".curves canvas.chart");
+      const label = () => chart.getAttribute("aria-label");
+      await chart.waitFor();
+      const found = /^Learning curves, lines over episodes: ppo lr 3e-4: [\d.]+ \((\d+) episodes\); dqn: [\d.]+ \((\d[\d,]*) episodes\)$/.exec(await label());
+      assert.ok(found !== null && Number(found[2].replaceAll(",", "")) > 300, await label());
+      const names = page.getByRole("radiogroup", { name: "Sessions" }).getByRole("radio");
+      assert.deepEqual((await names.locator("strong").allTextContents()), ["dqn", "ppo lr 3e-4", "Play"]);
+      assert.deepEqual(await Promise.all((await names.all()).map((row) => row.getAttribute("aria-checked"))), ["false", "true", "false"], "the newest learner is chosen");
+      assert.match(await names.last().textContent(), /, a person's game/);
+      await until(async () => /^\d/.test(await page.locator(".fact output").first().textContent()) || "no pace", "steps per second");
+      await page.getByLabel("Show").selectOption("return");
+      await page.getByLabel("Over").selectOption("steps");
+      await page.getByLabel("Smoothing").selectOption("none");
+      assert.match(await label(), /^Learning curves, return over steps: /);
+      assert.match(page.url(), /show=returns&over=steps&mean=1$/);
+      await shot(page, "curves");
       await page.reload();
-      await page.getByRole("radio", { name: /has ended; \d+ episodes seen/ }).first().waitFor();
-      assert.equal(await page.locator("canvas.chart").isVisible(), true);
+      await chart.waitFor();
+      assert.match(await label(), /^Learning curves, return over steps: /);
+      const download = page.waitForEvent("download");
+      await page.getByRole("button", { name: "Save CSV" }).click();
+      const rows = (await readFile(await (await download).path(), "utf8")).trim().split("\n");
+      assert.match(rows[0], /^line,steps,return,/);
+      assert.ok(rows.some((row) => row.startsWith("dqn,")) && rows.some((row) => row.startsWith("ppo lr 3e-4,")), rows[1]);
+      // A learner ends: its curve stays, also over a reload, and the other one is watched on.
+      await learners[1].stop();
+      await page.getByText("The session has ended. Its curve stays while this tab is open.").or(page.getByRole("radio", { name: /^ppo .*has ended; \d+ episodes/ })).first().waitFor();
+      await page.getByRole("radio", { name: /^ppo .*has ended; [\d,]+ episodes/ }).click();
+      await until(async () => /ppo lr 3e-4: -?[\d.]+, ended \(/.test(await label()) || label(), "an ended curve");
+      await page.reload();
+      await page.getByRole("radio", { name: /^ppo .*has ended; [\d,]+ episodes/ }).waitFor();
+      assert.match(await label(), /ppo lr 3e-4: -?[\d.]+, ended \(.*dqn: |dqn: .*ppo lr 3e-4: -?[\d.]+, ended \(/);
+    }, { of: own });
+    await other.close();
+  } finally {
+    await learners[0].stop();
+    await own.stop();
+  }
+});
+
+test("two sessions of one label can be told apart", async () => {
+  const own = await Server.start();
+  const learners = [await Learner.start(own, { label: "dqn" }, 20), await Learner.start(own, { label: "dqn" }, 20), await Learner.start(own, {}, 20)];
+  try {
+    await on("/#sessions", DESKTOP, async (page) => {
+      const names = page.getByRole("radiogroup", { name: "Sessions" }).locator("strong");
+      await until(async () => (await names.count()) === 3 || names.count(), "three sessions");
+      const [one, two, none] = await names.allTextContents();
+      assert.ok(/^dqn \([0-9a-f]{6}…[0-9a-f]{6}\)$/.test(one) && /^dqn \(/.test(two) && one !== two, `${one}, ${two}`);
+      assert.match(none, /^[0-9a-f]{6}…[0-9a-f]{6}$/);
     }, { of: own });
   } finally {
+    await Promise.all(learners.map((learner) => learner.stop()));
     await own.stop();
   }
 });
