@@ -56,7 +56,7 @@ pub fn write_by_name<E: From<io::Error>>(
     write: impl FnOnce(&Path) -> Result<(), E>,
 ) -> Result<(), E> {
     let Destination::Replace { path, old } = Destination::of(path)? else { return write(path) };
-    let new = names().tempfile_in(folder_of(&path))?;
+    let new = named(folder_of(&path))?;
     write(new.path())?;
     Ok(NewFile::Named(new).replace(&path, old.as_ref())?)
 }
@@ -191,7 +191,7 @@ impl NewFile {
         if let Some(file) = unnamed(folder) {
             return Ok(NewFile::Unnamed(file));
         }
-        names().tempfile_in(folder).map(NewFile::Named)
+        named(folder).map(NewFile::Named)
     }
 
     fn file(&mut self) -> &mut File {
@@ -232,6 +232,13 @@ fn names() -> tempfile::Builder<'static, 'static> {
     #[cfg(unix)]
     names.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     names
+}
+
+/// A file with a random name in this folder.
+fn named(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+    fs::metadata(folder)?;
+    // The message of the error has the random name, which says nothing to a user.
+    names().tempfile_in(folder).map_err(|error| error.kind().into())
 }
 
 /// A file without a name in this folder; `None` if the system cannot make one that gets a name later.
