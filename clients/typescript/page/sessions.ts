@@ -40,6 +40,8 @@ interface Shown {
 export class Sessions implements View {
   readonly root = h("div", { class: "view sessions" });
   private readonly list = h("div", { class: "session-list", role: "radiogroup", "aria-label": "Sessions" });
+  /** The rows of the list by the names of their sessions. */
+  private readonly rows = new Map<string, HTMLButtonElement>();
   private readonly grid = h("div", { class: "boards" });
   private readonly facts = h("div", { class: "facts" });
   private readonly title = h("h2", {}, "");
@@ -173,8 +175,12 @@ export class Sessions implements View {
     const row = (name: string, title: string, ...words: string[]) => {
       const run = this.runs.get(name);
       const swatch = run === undefined ? [] : [h("span", { class: `swatch series-${run.ink}` })];
-      return h("button", { type: "button", class: "session", role: "radio", "aria-checked": String(name === this.name), "data-session": name, onclick: () => this.choose(name) },
-        h("strong", {}, ...swatch, title), ...words.map((text) => h("span", {}, text)));
+      // A row stays the same element while its words change: one that is replaced between press and release loses the click.
+      const made = this.rows.get(name) ?? h("button", { type: "button", class: "session", role: "radio", "data-session": name, onclick: () => this.choose(name) });
+      this.rows.set(name, made);
+      made.ariaChecked = String(name === this.name);
+      made.replaceChildren(h("strong", {}, ...swatch, title), ...words.map((text) => h("span", {}, text)));
+      return made;
     };
     const open = (session: Session, among: readonly Session[]) => {
       const { name, sequenceNumber, createTime } = session;
@@ -189,6 +195,14 @@ export class Sessions implements View {
       ...ended.map(({ name, title, what, numEpisodes }) => row(name, title, what, `has ended; ${episodesInWords(numEpisodes)}`)),
       ...games.map((session) => open(session, games)),
     ];
+    if (rows.length > 0 && rows.length === this.list.children.length && rows.every((row, at) => row === this.list.children[at])) {
+      return;
+    }
+    for (const [name, row] of this.rows) {
+      if (!rows.includes(row)) {
+        this.rows.delete(name);
+      }
+    }
     const none = h("p", { class: "remark" }, "No sessions at the moment.");
     this.list.replaceChildren(...(rows.length > 0 ? rows : [none]));
     if (focused !== undefined) {

@@ -1726,8 +1726,8 @@ test("curves of all learners are whole from the first episode on, and stay when 
       assert.deepEqual(await Promise.all((await names.all()).map((row) => row.getAttribute("aria-checked"))), ["false", "true", "false"], "the newest learner is chosen");
       assert.match(await names.last().textContent(), /, a person's game/);
       await until(async () => /^\d/.test(await page.locator(".fact output").first().textContent()) || "no pace", "steps per second");
-      await page.getByLabel("Show").selectOption("return");
-      await page.getByLabel("Over").selectOption("steps");
+      await page.getByLabel("Show", { exact: true }).selectOption("return");
+      await page.getByLabel("Over", { exact: true }).selectOption("steps");
       await page.getByLabel("Smoothing").selectOption("none");
       assert.match(await label(), /^Learning curves, return over steps: /);
       assert.match(page.url(), /show=returns&over=steps&mean=1$/);
@@ -1751,7 +1751,7 @@ test("curves of all learners are whole from the first episode on, and stay when 
     }, { of: own });
     await other.close();
   } finally {
-    await learners[0].stop();
+    await Promise.allSettled(learners.map((learner) => learner.stop()));
     await own.stop();
   }
 });
