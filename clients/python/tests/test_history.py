@@ -12,13 +12,13 @@ RULES = {"width": 4, "height": 6}
 
 
 def play(envs, steps):
-    """Plays the first actions that exist. Returns the lines, lengths and returns of the episodes, in the order of their ends."""
+    """Plays the first actions. Returns the lines, lengths and returns of the episodes in the order of their ends."""
     _, infos = envs.reset(seed=1)
     episodes = []
     for _ in range(steps):
         *_, terminated, truncated, infos = envs.step(infos["action_mask"].argmax(axis=1))
         ended = terminated | truncated
-        final = infos["final_info"] if "final_info" in infos else infos
+        final = infos.get("final_info", infos)
         columns = [final[name] for name in ("lines", "steps", "episode_return")]
         episodes += [[column[env] for column in columns] for env in np.flatnonzero(ended)]
     return np.array(episodes)
@@ -38,14 +38,17 @@ def test_a_history_holds_the_episodes_of_the_learner(client, mode):
     np.testing.assert_array_equal(history.episodes, np.arange(1, len(episodes) + 1))
     for column, found in enumerate([history.lines, history.lengths, history.returns]):
         np.testing.assert_array_equal(found, np.repeat(episodes[:, [column]], 3, axis=1))
-    assert (np.diff(history.steps) >= 0).all() and history.steps[-1] <= 600
-    assert (np.diff(history.seconds) >= 0).all() and history.seconds[-1] <= history.age < 600
+    assert (np.diff(history.steps) >= 0).all()
+    assert history.steps[-1] <= 600
+    assert (np.diff(history.seconds) >= 0).all()
+    assert history.seconds[-1] <= history.age < 600
     session = envs.unwrapped.session
     np.testing.assert_array_equal(client.history(session).steps, history.steps)
     # More episodes than rows.
     episodes = np.concatenate([episodes, play(envs, 600)])
     history = client.history(session.name)
-    assert len(episodes) > 256 and history.episodes_per_row == 2 ** int(np.ceil(np.log2(len(episodes) / 256)))
+    assert len(episodes) > 256
+    assert history.episodes_per_row == 2 ** int(np.ceil(np.log2(len(episodes) / 256)))
     rows = np.split(episodes[:, 0], history.episodes[:-1])
     np.testing.assert_array_equal(history.lines, [[row.mean(), row.min(), row.max()] for row in rows])
     envs.close()

@@ -190,8 +190,8 @@ def test_answers_of_other_sizes(liar, deceived):
     )
     told("has other environments", session.refresh, GetSession=change("session.config.num_envs", 2**31))
     told(
-        "lines is float64 (2, 2), expected float64 (0, 3)",
-        lambda: client.history(session),
+        "lines is float64 (2, 2), expected float64 (",
+        lambda: deceived.history(session),
         GetHistory=change("lines", from_numpy(np.zeros((2, 2)))),
     )
     # A tensor becomes an array when it is read.
