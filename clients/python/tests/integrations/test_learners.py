@@ -241,6 +241,15 @@ def test_a_vec_env_is_a_dummy_vec_env(client, env_id, kwargs):
     theirs.close()
 
 
+def test_a_vec_env_has_a_label(client):
+    pytest.importorskip("stable_baselines3")
+    from tetrion.sb3 import TetrisVecEnv
+
+    envs = TetrisVecEnv(2, address=client, label="ppo")
+    assert envs.envs.session.config.label == "ppo"
+    envs.close()
+
+
 def test_the_seconds_of_an_episode(client):
     pytest.importorskip("stable_baselines3")
     from tetrion.sb3 import TetrisVecEnv
