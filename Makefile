@@ -182,20 +182,22 @@ doc: ## the crate's documentation, warnings refused
 bench: ## micro-benchmarks with named playfields
 	cargo bench
 
-.PHONY: fuzz fuzz-run load
+.PHONY: fuzz fuzz-check fuzz-run load
 FUZZ_SECONDS = 60
 FUZZ_JOBS = 1
 CARGO_FUZZ_VERSION = 0.13.2
 CARGO_FUZZ = .tools/cargo-fuzz-$(CARGO_FUZZ_VERSION)/bin/cargo-fuzz
 
-fuzz: ## every fuzz target for a minute (needs a nightly toolchain; without one the targets are only compiled)
-	@[ -f fuzz/Cargo.lock ] || cp Cargo.lock fuzz/Cargo.lock
+fuzz: fuzz-check ## every fuzz target for a minute (needs a nightly toolchain; without one the targets are only compiled)
 	@if rustc +nightly --version > /dev/null 2>&1; then \
 		$(MAKE) --no-print-directory fuzz-run; \
 	else \
 		echo "fuzzing is skipped: it needs 'rustup toolchain install nightly'; the targets are compiled"; \
-		cargo check --quiet --manifest-path fuzz/Cargo.toml; \
 	fi
+
+fuzz-check: ## that every fuzz target compiles (needs a C++ compiler)
+	@[ -f fuzz/Cargo.lock ] || cp Cargo.lock fuzz/Cargo.lock
+	cargo check --quiet --manifest-path fuzz/Cargo.toml
 
 # Every target of fuzz/Cargo.toml, FUZZ_JOBS at a time. What they find goes to fuzz/found, beside the seeds of fuzz/corpus.
 fuzz-run: export RUSTUP_TOOLCHAIN = nightly

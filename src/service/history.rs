@@ -56,7 +56,7 @@ pub(super) struct WrittenHistory {
     num_steps: u64,
     #[prost(uint64, tag = "3")]
     episodes_per_row: u64,
-    #[prost(uint64, tag = "4")]
+    #[prost(fixed64, tag = "4")]
     age_nanoseconds: u64,
     #[prost(message, repeated, tag = "5")]
     rows: Vec<WrittenRow>,
@@ -66,7 +66,7 @@ pub(super) struct WrittenHistory {
 struct WrittenRow {
     #[prost(uint64, tag = "1")]
     steps: u64,
-    #[prost(uint64, tag = "2")]
+    #[prost(fixed64, tag = "2")]
     age_nanoseconds: u64,
     /// Sum, minimum and maximum of lines, lengths and returns.
     #[prost(double, repeated, tag = "3")]

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use tetrion::cli::args;
 use tetrion::service::allotment::DEFAULT_MEMORY;
 
 use crate::evaluate::tetrion;
@@ -20,16 +21,18 @@ fn read(file: &str) -> String {
 
 #[test]
 fn flags_and_variables_are_those_of_the_program() {
-    let help =
-        |subcommand| String::from_utf8(tetrion(&[subcommand, "--help"]).output().unwrap().stdout).unwrap();
-    let (serve, health) = (help("serve"), help("health"));
-    let flags = words(&serve, "--");
+    let help = String::from_utf8(tetrion(&["serve", "--help"]).output().unwrap().stdout).unwrap();
+    let flags = words(&help, "--");
     for file in ["deploy/tetrion.service", "deploy/kubernetes/statefulset.yaml"] {
         let used = words(&read(file), "--");
         assert!(used.contains("--state"), "{file}: {used:?}");
         assert!(used.is_subset(&flags), "{file}: {:?}", used.difference(&flags));
     }
-    let variables = words(&(serve + &health), "TETRION_");
+    let program = args::command();
+    let commands = ["serve", "health"].map(|name| program.find_subcommand(name).unwrap());
+    let arguments = commands.iter().flat_map(|command| command.get_arguments());
+    let variables: BTreeSet<String> =
+        arguments.filter_map(|arg| Some(arg.get_env()?.to_str().unwrap().to_owned())).collect();
     for file in [
         "deploy/Dockerfile",
         "deploy/tetrion.service",

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use clap::error::ErrorKind;
 use prost::Message;
@@ -15,6 +14,7 @@ use tetrion::wire::dm_env_rpc::settings::SETTINGS;
 
 use crate::evaluate::tetrion;
 use crate::layering::sources;
+use crate::support::Command;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

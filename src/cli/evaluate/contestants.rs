@@ -1,12 +1,12 @@
 //! The policies of an evaluation (controllers and agents by name, training runs, weights from files, formulas) and their
 //! common rules.
 
-use std::collections::HashSet;
 use std::path::Path;
 
 use anyhow::Context;
 
 use super::args::EvaluateArgs;
+use super::names::unique;
 use crate::agents::{Controller, MonteCarlo, Play, PlayChoice};
 use crate::client::{Features, Policy, PolicyKind, RulesChoice, WeightRows};
 use crate::input::UsageError;
@@ -115,21 +115,6 @@ fn distinguish(contestants: &mut [Contestant], full_names: &[String]) {
     });
     let names = unique(better, |name, number| format!("{name} ({number})"), str::to_owned);
     contestants.iter_mut().zip(names).for_each(|(contestant, name)| contestant.name = name);
-}
-
-/// Makes equal names different: the second of them gets `numbered(name, 2)`. Names with one `key` are equal.
-pub fn unique(
-    names: impl Iterator<Item = String>,
-    numbered: impl Fn(&str, usize) -> String,
-    key: impl Fn(&str) -> String,
-) -> Vec<String> {
-    let mut keys = HashSet::new();
-    let with_number = |name: String| {
-        let numbers = (2..).map(|number| numbered(&name, number));
-        let mut names = std::iter::once(name.clone()).chain(numbers);
-        names.find(|name| keys.insert(key(name))).expect("there is always another number")
-    };
-    names.map(with_number).collect()
 }
 
 /// Refuses flags that apply to no contestant.

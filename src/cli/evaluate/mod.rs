@@ -6,6 +6,7 @@
 
 mod args;
 mod contestants;
+mod names;
 mod record;
 mod report;
 

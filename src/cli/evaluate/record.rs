@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use anyhow::Context;
 
-use super::contestants::unique;
+use super::names::unique;
 use crate::cli::recordings;
 use crate::client::{Client, Evaluated, EvaluationRequest, GameResult};
 use crate::trainer::games::{RecordError, recorded};

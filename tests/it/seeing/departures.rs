@@ -40,7 +40,8 @@ fn wait(process: &Process, holds: impl Fn(&str) -> bool) -> String {
 
 /// The sample of a metric of the method; 0 if it is not there.
 fn sample(metrics: &str, start: &str) -> u64 {
-    let line = metrics.lines().find(|line| line.starts_with(start) && line.contains(METHOD));
+    let method = format!("\"{METHOD}\""); // not the beginning of another method
+    let line = metrics.lines().find(|line| line.starts_with(start) && line.contains(&method));
     line.map_or(0, |line| line.rsplit_once(' ').unwrap().1.parse().unwrap())
 }
 

@@ -177,9 +177,7 @@ async fn an_episode_that_is_replaced_has_not_finished() {
     let server = start().await;
     let mut learner = Learner::new(server.client().await, short(pb::AutoresetMode::Disabled)).await;
     let states = learner.client.save_state(save(&learner.name)).await.unwrap().into_inner().states;
-    for _ in 0..3 {
-        learner.step(None).await;
-    }
+    learner.step(None).await;
     assert_eq!(learner.episodes, [[0.0; 4]; 0]);
     learner.reset(only([1])).await;
     let positions = tetrion::wire::positions::from_snapshots(states);

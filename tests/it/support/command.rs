@@ -149,7 +149,7 @@ fn kill_after(limit: Duration, child: &Child, command: String) {
 fn stop_ignoring() {
     use tokio::signal::unix::{SignalKind, signal};
     static DONE: std::sync::Once = std::sync::Once::new();
-    DONE.call_once(|| {
+    let stop = || {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
         let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
@@ -163,7 +163,9 @@ fn stop_ignoring() {
                 drop(signal(kind).expect("a signal that can be handled"));
             }
         }
-    });
+    };
+    // On a thread without a runtime: within an asynchronous test, another one cannot be dropped.
+    DONE.call_once(|| std::thread::spawn(stop).join().expect("signals that can be handled"));
 }
 
 #[cfg(target_os = "linux")]
