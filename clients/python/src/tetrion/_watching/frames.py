@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from tetrion._checks import arguments
 from tetrion._checks.extension import extension
-from tetrion._checks.failures import reads_answer
+from tetrion._checks.failures import invalid_answer, reads_answer
 from tetrion._messages import drawings
 from tetrion._messages.ends import word
 from tetrion._messages.scenes import Scene, scene
@@ -123,6 +123,7 @@ class WatchedFrame:
             uint8 [pixels, pixels, 3], the same size for all frames of a watch.
 
         Raises:
+            InvalidAnswerError: The frame belongs to other rules.
             ServerNotFoundError: This package came without its extension module.
         """
         columns = arguments.integer("columns", columns, 1)
@@ -130,7 +131,10 @@ class WatchedFrame:
         captions = [env.caption for env in self.envs]
         draw = extension("draws frames").watched_picture
         frame = self._message.SerializeToString()
-        return drawings.picture(draw(rules.SerializeToString(), frame, captions, cell, palette, columns))
+        try:
+            return drawings.picture(draw(rules.SerializeToString(), frame, captions, cell, palette, columns))
+        except ValueError as error:
+            raise invalid_answer(f"the frame cannot be drawn: {error}") from None
 
     def _repr_png_(self) -> bytes:
         """The picture for notebooks."""
