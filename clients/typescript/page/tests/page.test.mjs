@@ -135,8 +135,9 @@ async function evaluated(...flags) {
     const evaluation = spawn(process.env.TETRION_BINARY, ["evaluate", "--games-csv", table, ...flags], { stdio: "ignore" });
     assert.deepEqual(await once(evaluation, "exit"), [0, null]);
     const [head, ...rows] = (await readFile(table, "utf8")).trim().split("\n").map((line) => line.split(","));
-    const [seed, lines, pieces, score] = ["seed", "lines", "pieces", "score"].map((name) => head.indexOf(name));
-    return rows.map((row) => ({ seed: row[seed], lines: Number(row[lines]), pieces: Number(row[pieces]), score: Number(row[score]) }));
+    // Counted from the end: a formula in the first column may have commas.
+    const [seed, lines, pieces, score] = ["seed", "lines", "pieces", "score"].map((name) => head.indexOf(name) - head.length);
+    return rows.map((row) => ({ seed: row.at(seed), lines: Number(row.at(lines)), pieces: Number(row.at(pieces)), score: Number(row.at(score)) }));
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -155,7 +156,7 @@ for (const look of LOOKS) {
       const pieces = page.locator(".lane-a .fact output").nth(1);
       const speed = page.getByLabel("Speed");
       await speed.fill("7");
-      await until(async () => (await count(pieces)) > 60 || `${await count(pieces)} pieces`, "the race goes on");
+      await until(async () => (await count(pieces)) > 60 || `${await count(pieces)} pieces`, "the race goes on", 60_000);
       // A piece is four cells and a line ten, so of 60 pieces some 20 lines have gone: the controllers are what they say.
       assert.ok((await count(lines)) > 10, `${await count(lines)} lines`);
       await page.getByRole("button", { name: "Pause" }).click();
