@@ -18,9 +18,10 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// Message of a call whose caller left before the request was complete.
 const LEFT: &str = "the caller has left";
 
-/// The status of a request whose connection or stream ended early.
+/// The error of a request whose connection or stream ended early. tonic takes CANCELLED for the end of the request, so
+/// [`complete`] makes CANCELLED of it later.
 pub(super) fn left() -> Status {
-    Status::cancelled(LEFT)
+    Status::internal(LEFT)
 }
 
 /// Adds the id of its request to an answer.
@@ -55,7 +56,7 @@ pub(super) fn complete(headers: &mut HeaderMap) {
         ["Error encoding", "Error compressing"].iter().any(|what| status.message().starts_with(what));
     let status = match code {
         // The translation of gRPC-Web wraps it.
-        Code::Internal if status.message().contains(LEFT) => left(),
+        Code::Internal if status.message().contains(LEFT) => Status::cancelled(LEFT),
         Code::Internal if is_answer => Refusal::internal(status.message()).into(),
         Code::Internal => Refusal::Unreadable(status.message().to_owned()).into(),
         code => with_request(code, status.message()),

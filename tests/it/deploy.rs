@@ -31,6 +31,7 @@ fn flags_and_variables_are_those_of_the_program() {
     let program = args::command();
     let commands = ["serve", "health"].map(|name| program.find_subcommand(name).unwrap());
     let arguments = commands.iter().flat_map(|command| command.get_arguments());
+    let arguments = arguments.chain(program.get_arguments());
     let variables: BTreeSet<String> =
         arguments.filter_map(|arg| Some(arg.get_env()?.to_str().unwrap().to_owned())).collect();
     for file in [
