@@ -31,7 +31,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// owner if the process may give files away.
 ///
 /// # Errors
-/// As with [`write`], and errors of `write`.
+/// As with [`write()`], and errors of `write`.
 pub fn write_with<E: From<io::Error>>(
     path: &Path,
     write: impl FnOnce(&mut File) -> Result<(), E>,

@@ -11,7 +11,7 @@ use super::answers::SMALL_ANSWER_BYTES;
 /// Default memory of a server, in bytes.
 pub const DEFAULT_MEMORY: u64 = 4 << 30;
 
-/// Least memory of a server, in bytes: enough for a course's learners. The largest requests need a [`ROOMY`] server.
+/// Least memory of a server, in bytes: enough for a course's learners. The largest requests need 1 GiB.
 pub const LEAST_MEMORY: u64 = 256 << 20;
 
 /// Memory of a server with room for two of the largest requests, in bytes. A smaller one also has fewer connections and

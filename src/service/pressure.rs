@@ -5,7 +5,7 @@
 //! refuse large amounts ([`Level::Tight`]), and work in progress is given up ([`Level::Critical`]). Small calls on
 //! existing sessions go on.
 //!
-//! The surprising decision: the memory is read at most once per [`READING_INTERVAL`], so every call can afford to ask.
+//! The surprising decision: the memory is read at most once per millisecond, so every call can afford to ask.
 //! In that time a core can fill a few megabytes, far less than what is left above the highest level.
 
 use std::sync::Arc;
