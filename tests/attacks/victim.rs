@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::cgroup::Cgroup;
 
 /// Address space that the process gets: an allocation past it fails, and a Rust program whose allocation fails aborts.
-/// It is more than any attack may hold, because an allocator keeps addresses whose memory it has returned.
+/// Attacks may hold less, because an allocator keeps addresses whose memory it has returned.
 const ADDRESS_SPACE_KIB: u64 = 8 << 20;
 /// Files and sockets it may have open, unless an attack says otherwise.
 pub const DESCRIPTORS: u32 = 20_000;
