@@ -12,10 +12,17 @@
 
 use std::process::ExitCode;
 
-/// Returns freed memory to the system within seconds, with a thread in the background.
+/// Returns freed memory to the system, with a thread in the background.
 #[cfg(not(target_env = "msvc"))]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
+/// Options of the allocator: it returns freed memory within a second, not within ten. The server compares the memory of
+/// its process with `--memory`, so memory that nobody uses must not count for long.
+#[cfg(not(target_env = "msvc"))]
+#[expect(unsafe_code, reason = "jemalloc looks for this name: a pointer to text that ends with a zero byte")]
+#[unsafe(export_name = "_rjem_malloc_conf")]
+static ALLOCATOR_OPTIONS: &[u8; 37] = b"dirty_decay_ms:1000,muzzy_decay_ms:0\0";
 
 fn main() -> ExitCode {
     tetrion::cli::main(std::env::args_os().collect())

@@ -1,6 +1,6 @@
 //! A caller that does nothing wrong, and measures how long the server lets it wait.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -17,6 +17,8 @@ use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
 
 /// Environments of its session: as many as a small learner has.
 const ENVS: u32 = 16;
+/// Where a new caller is: not where the attackers are.
+const NEWCOMER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
 /// How often it makes a step. Open loop: calls begin at fixed times and are timed from there, answered or not.
 const EVERY: Duration = Duration::from_millis(20);
 /// How long it waits for an answer.
@@ -51,11 +53,16 @@ impl Seen {
 
 /// A connection of a caller with patience, to a server without a certificate.
 pub async fn connect(address: SocketAddr) -> Result<Channel> {
-    connect_for(address, false, PREPARATION).await
+    connect_for(address, None, false, PREPARATION).await
 }
 
-/// A connection, encrypted or not, whose calls wait this long for an answer.
-async fn connect_for(address: SocketAddr, encrypted: bool, patience: Duration) -> Result<Channel> {
+/// A connection from an address of this machine, encrypted or not, whose calls wait this long for an answer.
+async fn connect_for(
+    address: SocketAddr,
+    from: Option<IpAddr>,
+    encrypted: bool,
+    patience: Duration,
+) -> Result<Channel> {
     let scheme = if encrypted { "https" } else { "http" };
     let mut endpoint = Endpoint::from_shared(format!("{scheme}://{address}"))?;
     if encrypted {
@@ -63,13 +70,15 @@ async fn connect_for(address: SocketAddr, encrypted: bool, patience: Duration) -
         let tls = ClientTlsConfig::new().ca_certificate(authority).domain_name("localhost");
         endpoint = endpoint.tls_config(tls)?;
     }
-    let endpoint = endpoint.tcp_nodelay(true).connect_timeout(patience).timeout(patience);
+    let endpoint = endpoint.local_address(from).tcp_nodelay(true).connect_timeout(patience).timeout(patience);
     endpoint.connect().await.with_context(|| format!("no connection to {address}"))
 }
 
-/// Checks that the server serves a new caller.
+/// Checks that the server serves a new caller, who has another address than the attackers: theirs may have all the
+/// connections that an address gets.
 pub async fn serves_newcomers(address: SocketAddr, encrypted: bool) -> Result<()> {
-    let mut client = EnvironmentServiceClient::new(connect_for(address, encrypted, PREPARATION).await?);
+    let channel = connect_for(address, Some(NEWCOMER), encrypted, PREPARATION).await?;
+    let mut client = EnvironmentServiceClient::new(channel);
     let answer = client.get_server_info(pb::GetServerInfoRequest::default()).await;
     answer.map(|_| ()).context("a caller that comes new is not served")
 }
@@ -104,7 +113,7 @@ pub fn step(session: &str, num_envs: u32) -> pb::StepRequest {
 impl Bystander {
     /// Connects, and begins to step.
     pub async fn start(address: SocketAddr, encrypted: bool) -> Result<Bystander> {
-        let channel = connect_for(address, encrypted, DEADLINE).await?;
+        let channel = connect_for(address, None, encrypted, DEADLINE).await?;
         let config =
             pb::SessionConfig { num_envs: ENVS, seeding: Some(seeding::from_seed(1)), ..Default::default() };
         let session = session(&channel, config).await?;
