@@ -79,6 +79,13 @@ PICTURES = (
         series=(Series("policy_gradient", "python policy_gradient.py", (1, 2)),),
     ),
     Picture(
+        "row_policy", "MaskablePPO on afterstates, for games that have ended", "steps", "lines per game, 10 x 20",
+        series=(
+            Series("row_policy", "python row_policy.py"),
+            Series("row_policy-mlp", "python row_policy.py --policy MlpPolicy"),
+        ),
+    ),
+    Picture(
         "ppo", "PPO with action masks, on the playfield and its heights",
         series=(
             Series("ppo", "python ppo.py --steps 1200000"),

@@ -10,7 +10,7 @@ import tetrion
 CLIENT = Path(__file__).parent.parent
 README = CLIENT / "README.md"
 # For other tests, where the libraries are installed: tests/integrations.
-ELSEWHERE = ("import ray", "from sb3_contrib import")
+ELSEWHERE = ("import ray", "from sb3_contrib")
 
 
 def blocks(text):

@@ -6,17 +6,26 @@
     envs = TetrisVecEnv(64, rules={"width": 6, "height": 12})
     MaskablePPO("MlpPolicy", envs).learn(200_000)
 
+`RowPolicy` plays `tetrion/Afterstate-v0`: one small network scores every placement.
+
+    envs = TetrisVecEnv(64, env_id="tetrion/Afterstate-v0", layout="dict")
+    MaskablePPO(RowPolicy, envs).learn(200_000)
+
 In a checkout, `pip install './clients/python[sb3]'` installs the libraries. All games share one session and one call per
 step, without extra processes.
 """
 
 from __future__ import annotations
 
+import copy
 import functools
+import itertools
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import gymnasium
 import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
@@ -24,10 +33,14 @@ from gymnasium.vector import AutoresetMode
 from tetrion._checks import arguments, extras
 
 try:
+    import torch
+    from sb3_contrib.common.maskable.distributions import MaskableCategoricalDistribution
+    from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+    from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
     from stable_baselines3.common.vec_env import VecEnv
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
-        extras.missing("tetrion.sb3 needs", "Stable-Baselines3", "sb3"), name="stable_baselines3"
+        extras.missing("tetrion.sb3 needs", "Stable-Baselines3 and sb3-contrib", "sb3"), name="stable_baselines3"
     ) from error
 
 from tetrion._clients.client import Client
@@ -48,6 +61,10 @@ _ENVS: dict[str, type[ManyEnv]] = {
     "tetrion/Keypress-v0": KeypressVectorEnv,
 }
 _LAYOUTS = ("rows", "dict", "planes")
+# Observations of `tetrion/Afterstate-v0` with a row per placement.
+_OF_ROWS = ("features", "rewards", "terminated", "afterstates")
+# Features are numbers such as 30. Divided by this, they suit the layers of a network.
+_SCALE = 10
 
 
 class TetrisVecEnv(VecEnv):
@@ -253,3 +270,110 @@ def _rows(infos: Mapping[str, Any]) -> list[dict[str, Any]]:
         if not name.startswith(("_", "final_"))
     }
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+class RowPolicy(MaskableActorCriticPolicy):
+    """A policy for `tetrion/Afterstate-v0` in the layout `dict`: one network scores the row of each placement.
+
+    `MlpPolicy` learns separate weights for each place in the list of placements. This policy has one set of weights for all
+    places, so every placement teaches it about all others. The value of a state comes from a second network, which sees each
+    row and passes on the largest output of each hidden unit. Both networks divide their inputs by ten.
+
+    Fields that are the same for all placements, such as `current` or `queue`, are added to each row. Rows whose numbers are
+    all zero count as absent.
+    """
+
+    def __init__(self, *args: Any, net_arch: list[int] | dict[str, list[int]] | None = None, **kwargs: Any) -> None:
+        """Creates the networks.
+
+        Args:
+            *args: Spaces and learning rate, from the algorithm.
+            net_arch: Units of the hidden layers, by default [32, 32] in both networks, or `{"pi": [...], "vf": [...]}`.
+            **kwargs: Other arguments of `MaskableActorCriticPolicy`. A features extractor must return float32 [B, R, D].
+
+        Raises:
+            InvalidArgumentError: The observations have no rows of placements.
+        """
+        kwargs.setdefault("features_extractor_class", _RowExtractor)
+        super().__init__(*args, net_arch=[32, 32] if net_arch is None else net_arch, **kwargs)
+
+    def row_network(self) -> torch.nn.Module:
+        """A copy of the network that scores a row, for `Mlp.from_torch`.
+
+        The server can play by it if `features` is the only observation, because then a row holds nothing else. It does not
+        contain a features extractor of your own.
+        """
+        network = copy.deepcopy(torch.nn.Sequential(*self.mlp_extractor.policy_net, self.action_net[0]))
+        with torch.no_grad():
+            network[0].weight /= _SCALE
+        return network
+
+    def _build_mlp_extractor(self) -> None:
+        layers = self.net_arch if isinstance(self.net_arch, dict) else {"pi": self.net_arch, "vf": self.net_arch}
+        self.mlp_extractor = _RowNetworks(self.features_dim, layers, self.activation_fn).to(self.device)
+        self.action_dist = _RowDistribution(int(self.action_space.n))
+
+
+class _RowExtractor(BaseFeaturesExtractor):
+    """The numbers of each row: float32 [B, R, features_dim]."""
+
+    def __init__(self, observation_space: gymnasium.spaces.Space[Any]) -> None:
+        fields = observation_space.spaces if isinstance(observation_space, gymnasium.spaces.Dict) else {}
+        of_rows = [name for name in fields if name in _OF_ROWS]
+        if not of_rows:
+            raise InvalidArgumentError(
+                "observation_space",
+                f"has {' and '.join(fields) or 'no fields'}, expected features, rewards, terminated or afterstates: "
+                "TetrisVecEnv(..., env_id='tetrion/Afterstate-v0', layout='dict')",
+            )
+        shared = [name for name in fields if name not in (*_OF_ROWS, "action_mask")]
+        size = sum(math.prod((fields[name].shape or ())[1:]) for name in of_rows)
+        super().__init__(observation_space, size + sum(gymnasium.spaces.flatdim(fields[name]) for name in shared))
+        self._of_rows, self._shared = of_rows, shared
+
+    def forward(self, observations: dict[str, torch.Tensor]) -> torch.Tensor:
+        fields = [observations[name] for name in self._of_rows]
+        rows = torch.cat([field.reshape(*field.shape[:2], -1) for field in fields], dim=-1)
+        if self._shared:
+            shared = torch.cat([observations[name].flatten(1) for name in self._shared], dim=-1)
+            # Absent rows stay zeros.
+            rows = torch.cat([rows, shared[:, None] * _is_present(rows)], dim=-1)
+        return rows / _SCALE
+
+
+class _RowDistribution(MaskableCategoricalDistribution):
+    """The distribution over rows: its layer sees one row at a time."""
+
+    def proba_distribution_net(self, latent_dim: int) -> torch.nn.Module:
+        return torch.nn.Sequential(torch.nn.Linear(latent_dim, 1), torch.nn.Flatten(-2))
+
+
+class _RowNetworks(torch.nn.Module):
+    """The hidden layers: of the scores, for each row, and of the value, with the largest output over all rows."""
+
+    def __init__(self, size: int, layers: Mapping[str, list[int]], activation: type[torch.nn.Module]) -> None:
+        super().__init__()
+        self.policy_net, self.value_net = (_hidden(size, layers[name], activation) for name in ("pi", "vf"))
+        self.latent_dim_pi, self.latent_dim_vf = ([size, *layers[name]][-1] for name in ("pi", "vf"))
+
+    def forward(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return self.forward_actor(rows), self.forward_critic(rows)
+
+    def forward_actor(self, rows: torch.Tensor) -> torch.Tensor:
+        return self.policy_net(rows)
+
+    def forward_critic(self, rows: torch.Tensor) -> torch.Tensor:
+        is_present = _is_present(rows)
+        hidden = self.value_net(rows).masked_fill(~is_present, -torch.inf).amax(dim=1)
+        return torch.where(is_present.any(dim=1), hidden, 0.0)
+
+
+def _is_present(rows: torch.Tensor) -> torch.Tensor:
+    """Whether each row is a placement, bool [B, R, 1]."""
+    return (rows != 0).any(dim=-1, keepdim=True)
+
+
+def _hidden(size: int, units: list[int], activation: type[torch.nn.Module]) -> torch.nn.Sequential:
+    """Hidden layers for rows of this size."""
+    layers = ((torch.nn.Linear(*pair), activation()) for pair in itertools.pairwise([size, *units]))
+    return torch.nn.Sequential(*itertools.chain.from_iterable(layers))

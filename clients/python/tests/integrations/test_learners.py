@@ -376,14 +376,124 @@ def test_maskable_ppo(server):
     assert re.search(r"trained: [\d.]+ lines per game over 20 games", output)
 
 
-def test_the_block_of_the_readme(client, capsys):
+def test_a_row_policy_scores_each_row_alone(client, tmp_path):
+    """Its scores move with the rows, absent rows do not count, and a saved agent plays the same."""
+    torch = pytest.importorskip("torch")
+    contrib = pytest.importorskip("sb3_contrib")
+    from tetrion.sb3 import RowPolicy, TetrisVecEnv
+
+    shown = ["features", "rewards", "terminated", "afterstates", "current", "queue"]
+    rules = {"width": 5, "height": 7, "preview": 2}
+    envs = TetrisVecEnv(
+        4, address=client, env_id="tetrion/Afterstate-v0", layout="dict", rules=rules, observations=shown, observe_mask=True
+    )
+    model = contrib.MaskablePPO(RowPolicy, envs, n_steps=16, batch_size=32, seed=1, device="cpu").learn(128)
+    # Eight features, a reward, an end and 35 cells; 8 places for the current piece, and for each of two that follow.
+    assert model.policy.features_dim == 8 + 1 + 1 + 35 + 3 * 8
+    observations = envs.reset()
+    masks = envs.action_masks()
+    order = np.random.default_rng(1).permutation(masks.shape[1])
+    of_rows = ("features", "rewards", "terminated", "afterstates", "action_mask")
+    moved = {name: field[:, order] if name in of_rows else field for name, field in observations.items()}
+    with torch.no_grad():
+        (scores, value), (moved_scores, moved_value) = (
+            (model.policy.get_distribution(tensors).distribution.logits, model.policy.predict_values(tensors))
+            for tensors in (model.policy.obs_to_tensor(seen)[0] for seen in (observations, moved))
+        )
+    assert len(set(scores[0, masks[0]].tolist())) > 1
+    torch.testing.assert_close(moved_scores, scores[:, order])
+    torch.testing.assert_close(moved_value, value)
+    # Without a placement, in the state after a lost game, the value is the bias of the last layer.
+    empty = {name: np.zeros_like(field) for name, field in observations.items()}
+    with torch.no_grad():
+        nothing = model.policy.predict_values(model.policy.obs_to_tensor(empty)[0])
+    torch.testing.assert_close(nothing, model.policy.value_net.bias.expand(4, 1))
+
+    model.save(tmp_path / "agent")
+    loaded = contrib.MaskablePPO.load(tmp_path / "agent", device="cpu")
+    one, other = (
+        agent.predict(observations, action_masks=masks, deterministic=True)[0].tolist() for agent in (model, loaded)
+    )
+    assert one == other
+    envs.close()
+
+
+@pytest.mark.parametrize("net_arch", [[16], {"pi": [8, 8], "vf": [4]}])
+def test_the_server_plays_by_a_row_policy(client, net_arch):
+    torch = pytest.importorskip("torch")
+    contrib = pytest.importorskip("sb3_contrib")
+    from tetrion.sb3 import RowPolicy, TetrisVecEnv
+
+    envs = TetrisVecEnv(8, address=client, env_id="tetrion/Afterstate-v0", layout="dict", observations=["features"])
+    kwargs = {"net_arch": net_arch, "activation_fn": torch.nn.ReLU}
+    model = contrib.MaskablePPO(
+        RowPolicy, envs, n_steps=16, batch_size=64, learning_rate=0.01, policy_kwargs=kwargs, seed=1, device="cpu"
+    ).learn(256)
+    network, weights = tetrion.Mlp.from_torch(model.policy.row_network())
+    policy = tetrion.Policy(weights=weights, features="bcts8", model=network)
+    observations = envs.reset()
+    for _ in range(10):
+        masks = envs.action_masks()
+        listed = client.enumerate_placements(envs.envs.save_state(), features="bcts8", policy=policy)
+        with torch.no_grad():
+            scores = model.policy.get_distribution(model.policy.obs_to_tensor(observations)[0]).distribution.logits.numpy()
+        # The server never prefers a placement that ends the game, and the scores of a game are up to a constant.
+        counted = np.isfinite(listed.policy_values)
+        games = np.repeat(np.arange(8), np.diff(listed.row_offsets))[counted]
+        apart = listed.policy_values[counted] - scores[masks][counted]
+        np.testing.assert_allclose(apart, apart[np.searchsorted(games, games)], atol=1e-4)
+        assert counted.sum() > 100
+        observations, *_ = envs.step(masks.argmax(axis=1))
+    envs.close()
+
+
+def test_a_row_policy_needs_rows(client):
+    contrib = pytest.importorskip("sb3_contrib")
+    from tetrion.sb3 import RowPolicy, TetrisVecEnv
+
+    for kwargs, said in (
+        ({"env_id": "tetrion/Afterstate-v0"}, r"^observation_space has no fields, expected .*layout='dict'"),
+        ({"layout": "dict"}, "^observation_space has board and current, expected features, rewards"),
+    ):
+        envs = TetrisVecEnv(2, address=client, **kwargs)
+        with pytest.raises(tetrion.InvalidArgumentError, match=said):
+            contrib.MaskablePPO(RowPolicy, envs, device="cpu")
+        envs.close()
+
+
+def test_row_policy(server, tmp_path):
+    """Where a policy that sees one long row has learned nothing yet."""
+    pytest.importorskip("sb3_contrib")
+    log = tmp_path / "curve.csv"
+    output = run("row_policy.py", "--address", server.address, "--steps", 41_000, "--trials", 16, "--log", log)
+    training = [float(number) for number in re.findall(r"([\d.]+) lines per game in", output)]
+    assert training[0] < 2 < training[1]
+    assert float(re.search(r"([\d,]+) lines per game \(estimate\)", output)[1].replace(",", "")) > 100
+    header, first, *_ = log.read_text().splitlines()
+    assert (header, first.split(",")[0]) == ("steps,seconds,lines", "20480")
+
+
+def test_own_network(server):
+    pytest.importorskip("torch")
+    output = run("own_network.py", "--address", server.address, "--games", 50)
+    assert float(re.search(r"difference of two scores: ([\d.e+-]+)", output)[1]) < 1e-4
+    lines = [float(number.replace(",", "")) for number in re.findall(r"([\d,]+) lines per game", output)]
+    assert len(lines) == 2
+    assert min(lines) > 50
+
+
+def test_the_blocks_of_the_readme(client, capsys, tmp_path, monkeypatch):
     """Cut short: the README has a million steps."""
     pytest.importorskip("sb3_contrib")
-    code = re.search(r"```python\n(from sb3_contrib import.*?)```", README.read_text(), re.S)[1]
-    assert "learn(1_000_000)" in code
-    names = {"client": client}
-    exec(code.replace("learn(1_000_000)", "learn(9_000)"), names)
+    monkeypatch.chdir(tmp_path)
+    learning, recording = re.findall(r"```python\n(from sb3_contrib.*?)```", README.read_text(), re.S)
+    assert "learn(1_000_000)" in learning
+    names = {"client": client, "tetrion": tetrion}
+    exec(learning.replace("learn(1_000_000)", "learn(9_000)"), names)
     assert "ep_rew_mean" in capsys.readouterr().out
+    exec(recording, names)
+    assert re.match(r"mean reward -?[\d.]+ \+- [\d.]+$", capsys.readouterr().out)
+    assert tetrion.Recording.load("best.json").check() is None
     names["envs"].close()
 
 

@@ -1,4 +1,4 @@
-"""docs/libraries.md and docs/curricula.md are true: each program runs by itself, with the versions that the page names."""
+"""docs/libraries.md, recipes.md and curricula.md are true: each program runs by itself, with the versions named there."""
 
 import importlib.util
 import os
@@ -15,7 +15,7 @@ DOCS = Path(__file__).parents[4] / "docs"
 
 def programs():
     """Each program and the output below it, if the page shows one."""
-    for page in ("libraries.md", "curricula.md"):
+    for page in ("libraries.md", "recipes.md", "curricula.md"):
         text = (DOCS / page).read_text()
         for found in re.finditer(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", text, re.S):
             before = text[: found.start()]
