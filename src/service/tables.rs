@@ -1,8 +1,9 @@
-//! Tables of exact values, computed when a call first needs them.
+//! What is computed when a call first needs it, and then serves all callers until the process ends: tables of exact values,
+//! and the tasks of a kind.
 //!
-//! Computing a table takes up to seconds of a core, and the table serves all callers until the process ends. So it is
-//! not the work of the call that needs it first: a thread of its size, nicer than all others, computes it, and the calls
-//! wait without a thread. It goes on if they leave; there are only [`ON_DEMAND`] sizes.
+//! That takes up to seconds of a core, so it is not the work of the call that needs it first: a thread of its own, nicer
+//! than all others, computes it, and the calls wait without a thread. It goes on if they leave; there are only
+//! [`ON_DEMAND`] sizes and [`NUM_KINDS`] kinds.
 
 use std::sync::OnceLock;
 use std::thread;
@@ -12,6 +13,7 @@ use tokio::sync::watch;
 use crate::engine::Rules;
 use crate::optimum::{self, ON_DEMAND};
 use crate::pool::give_way;
+use crate::tasks::{self, NUM_KINDS, Split, Task};
 use crate::values;
 use crate::wire::pb;
 use crate::wire::pb::policy::Kind;
@@ -24,34 +26,67 @@ use super::refusal::Refusal;
 /// Niceness of the threads: that of the threads that play games.
 const NICENESS: i32 = 10;
 
-/// For each size the end of its thread, as a channel that closes.
-static ENDS: [OnceLock<watch::Receiver<()>>; ON_DEMAND.len()] = [const { OnceLock::new() }; ON_DEMAND.len()];
+/// Something that is computed once; the channel closes when it is.
+#[derive(Debug)]
+struct Computed(OnceLock<watch::Receiver<()>>);
+
+impl Computed {
+    const NOT_YET: Computed = Computed(OnceLock::new());
+
+    /// Waits until it is computed.
+    ///
+    /// # Errors
+    /// [`Refusal::TooMuchWork`] if calls have no time to compute it.
+    async fn ready(
+        &self,
+        lane: &CallLane,
+        name: String,
+        compute: impl FnOnce() + Send + 'static,
+    ) -> Result<(), Refusal> {
+        lane.check(SOLVING)?;
+        let start = || {
+            let (running, end) = watch::channel(());
+            let compute = move || {
+                let _running = running;
+                give_way(NICENESS);
+                compute();
+            };
+            // Without a thread the channel closes, and the call computes it itself.
+            let _ = thread::Builder::new().name(name).spawn(compute);
+            end
+        };
+        let mut end = self.0.get_or_init(start).clone();
+        let _closed = end.changed().await;
+        Ok(())
+    }
+}
 
 /// Waits for the table of a size, if it is computed on demand.
 ///
 /// # Errors
 /// [`Refusal::TooMuchWork`] if the table is not known and calls have no time to compute it.
 pub(super) async fn ready(lane: &CallLane, (width, height): (u8, u8)) -> Result<(), Refusal> {
+    static TABLES: [Computed; ON_DEMAND.len()] = [Computed::NOT_YET; ON_DEMAND.len()];
     let Some(index) = ON_DEMAND.iter().position(|size| *size == (width, height)) else { return Ok(()) };
     if values::known(width, height).is_some() {
         return Ok(());
     }
-    lane.check(SOLVING)?;
-    let mut end = ENDS[index].get_or_init(|| compute(width, height)).clone();
-    let _closed = end.changed().await;
-    Ok(())
+    let compute = move || drop(optimum::values(&Rules::simplified(width, height)));
+    TABLES[index].ready(lane, format!("values {width}x{height}"), compute).await
 }
 
-fn compute(width: u8, height: u8) -> watch::Receiver<()> {
-    let (running, end) = watch::channel(());
-    let compute = move || {
-        let _running = running;
-        give_way(NICENESS);
-        let _ = optimum::values(&Rules::simplified(width, height));
-    };
-    // Without a thread the channel closes, and the call computes the table itself.
-    let _ = thread::Builder::new().name(format!("values {width}x{height}")).spawn(compute);
-    end
+/// Waits for the tasks that are drawn together with this one.
+///
+/// # Errors
+/// [`Refusal::TooMuchWork`] if they are not drawn yet and calls have no time to draw them.
+pub(super) async fn ready_for_task(lane: &CallLane, index: u32) -> Result<(), Refusal> {
+    static DRAWN: [Computed; NUM_KINDS] = [Computed::NOT_YET; NUM_KINDS];
+    if tasks::is_drawn(index) {
+        return Ok(());
+    }
+    let kind = index as usize % NUM_KINDS;
+    let draw = move || Split::ALL.into_iter().for_each(|split| drop(Task::new(split, index)));
+    DRAWN[kind].ready(lane, format!("tasks {kind}"), draw).await
 }
 
 /// Waits for the table of these rules, if they have one on demand.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::tasks::{FormulaScore, size_of_values};
+use crate::tasks::FormulaScore;
 use crate::wire::pb;
 use crate::wire::tasks::{Scored, decode, decode_scored, encode, encode_score};
 
@@ -19,7 +19,7 @@ pub(super) async fn get(
     request: pb::GetTaskRequest,
     lane: &CallLane,
 ) -> Result<pb::GetTaskResponse, Refusal> {
-    values_ready(lane, request.index).await?;
+    tables::ready_for_task(lane, request.index).await?;
     lane.run(GENERATING, move || Ok(encode(&decode(&request.split, request.index)?))).await
 }
 
@@ -28,7 +28,7 @@ pub(super) async fn score(
     request: pb::ScoreTaskRequest,
     lane: &CallLane,
 ) -> Result<pb::ScoreTaskResponse, Refusal> {
-    values_ready(lane, request.index).await?;
+    tables::ready_for_task(lane, request.index).await?;
     match lane.run(GENERATING, move || Ok(decode_scored(&request)?)).await? {
         Scored::Actions(score) => Ok(score),
         Scored::Formula(task, agent) => {
@@ -37,13 +37,5 @@ pub(super) async fn score(
             let mut score = FormulaScore::new(*task, *agent);
             lane.run_slices(move || score.advance().then(|| Ok(encode_score(&score)))).await
         }
-    }
-}
-
-/// Waits for the exact values that a task needs, if any.
-async fn values_ready(lane: &CallLane, index: u32) -> Result<(), Refusal> {
-    match size_of_values(index) {
-        Some(size) => tables::ready(lane, size).await,
-        None => Ok(()),
     }
 }

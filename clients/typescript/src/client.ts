@@ -35,7 +35,7 @@ import { EVALUATION_OPTIONS, type EvaluationOptions, SESSION_OPTIONS, type Sessi
 import { Patience } from "./patience.js";
 import { PLACEMENT_OPTIONS, type PlacementOptions, type Placements, numPositionsOf, placementsOf, placementsRequest, positionsOf } from "./placements.js";
 import type { Positions } from "./plain.js";
-import { type Call, callOptions, checkArguments, checkMessage, checkOptions, envIdsOf, int32s } from "./requests.js";
+import { type Call, callOptions, checkArguments, checkMessage, checkOptions, envIdsOf, int32s, isTexts } from "./requests.js";
 import { Session } from "./session.js";
 import { type ClosableTransport, guarded } from "./transport.js";
 import { checkVersions } from "./versions.js";
@@ -209,11 +209,16 @@ export class Client {
     return await this.repeat(() => this.environments.getTask({ split, index }, call), call);
   }
 
-  /** The score of a task: of the actions from its start on, or of a formula. */
-  async scoreTask(split: string, index: number, answer: Int32Array | readonly number[] | string, options?: CallOptions): Promise<ScoreTaskResponse> {
+  /** The score of a task: of the actions from its start on, as numbers or as names that `step` reads, or of a formula. */
+  async scoreTask(split: string, index: number, answer: Int32Array | readonly number[] | readonly string[] | string, options?: CallOptions): Promise<ScoreTaskResponse> {
     const call = callOptions(options);
-    const answered = typeof answer === "string" ? { formula: { text: answer } } : { actions: [...int32s("answer", answer, "an array of actions, or a formula")] };
-    const request = { split, index, ...answered };
+    const answered = () => {
+      if (typeof answer === "string") {
+        return { formula: { text: answer } };
+      }
+      return isTexts(answer) ? { textActions: [...answer] } : { actions: [...int32s("answer", answer, "an array of actions, or a formula")] };
+    };
+    const request = { split, index, ...answered() };
     checkArguments(ScoreTaskRequestSchema, request);
     return await this.repeat(() => this.environments.scoreTask(request, call), call);
   }

@@ -263,3 +263,8 @@ function distance(from: string, to: string): number {
   }
   return row[to.length]!;
 }
+
+/** Whether actions are names. */
+export function isTexts(actions: Int32Array | readonly number[] | readonly string[]): actions is readonly string[] {
+  return Array.isArray(actions) && typeof actions[0] === "string";
+}

@@ -25,7 +25,7 @@ import type { AnswerOf, Kind, Link, RequestOf } from "./link.js";
 import { isLost } from "./patience.js";
 import { PLACEMENT_OPTIONS, type PlacementOptions, type Placements, placementsOf, placementsRequest, positionsOf } from "./placements.js";
 import type { Plain, Positions } from "./plain.js";
-import { type Call, callOptions, envIdsOf, fieldsOf, int32s } from "./requests.js";
+import { type Call, callOptions, envIdsOf, fieldsOf, int32s, isTexts } from "./requests.js";
 import { type DrawnSeeds, seedingOf } from "./seeding.js";
 import { tensor } from "./tensors.js";
 
@@ -135,10 +135,6 @@ export interface RenderOptions extends EnvOptions {
   readonly format?: Exclude<Plain<RenderFormat>, "rgb" | RenderFormat.RGB> | undefined;
   /** Colors of `ansi`: `usual` (the default) or `color_blind`. A session with `keepColors` shows them. */
   readonly palette?: Plain<Palette> | undefined;
-}
-
-function isTexts(actions: Int32Array | readonly number[] | readonly string[]): actions is readonly string[] {
-  return Array.isArray(actions) && typeof actions[0] === "string";
 }
 
 /** Calls on the environments of a session. */

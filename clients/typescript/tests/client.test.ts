@@ -296,6 +296,8 @@ test("a task is scored by its actions or its formula", async () => {
   assert.deepEqual([task.suite, task.group, task.index], ["tetrion-tasks-1", "perfect_clear", 5]);
   assert.equal((await running.client.scoreTask("test", 5, task.oracleActions)).score, 1);
   assert.equal((await running.client.scoreTask("test", 5, [])).score, 0);
+  assert.equal((await running.client.scoreTask("test", 5, Array.from(task.oracleActions, (action) => `${Math.floor(action / 4)}@${action % 4}`))).score, 1);
+  assert.equal((await refused(running.client.scoreTask("test", 5, ["left"]))).field, "textActions[0]");
   const { oracleFormula } = await running.client.getTask("test", 6);
   assert.equal((await running.client.scoreTask("test", 6, oracleFormula)).score, 1);
   assert.equal((await refused(running.client.scoreTask("test", 5, [99]))).field, "actions[0]");

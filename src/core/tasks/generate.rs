@@ -1,6 +1,7 @@
 //! Tasks that are played piece by piece: candidates are drawn until one has an oracle and is no gift.
 
 use super::course::Course;
+use super::distinct;
 use super::oracle;
 use super::play::{Goal, PlayTask};
 use super::start::Start;
@@ -11,44 +12,57 @@ use crate::engine::{LowPlayfield, Piece, Placement, Rules, Tetromino, land, plac
 use crate::optimum::{self, OptimumError};
 
 /// Columns and rows of the playfields with exact values, by difficulty.
-pub(super) const SOLVED: [(u8, u8); 3] = [(4, 4), (4, 5), (5, 4)];
+const SOLVED: [(u8, u8); 3] = [(4, 4), (4, 5), (5, 4)];
 
 /// Random games that measure a floor.
 const FLOOR_GAMES: u32 = 100;
 /// A task that random play reaches more often is a gift.
 const MAX_RANDOM: f64 = 0.5;
 
-/// The task with this number. It draws candidates from the seeds `word(2 * index + split, Game, n)`.
+/// The task with this number. Groups with few starts are [drawn at once](distinct). All other tasks come from the seeds
+/// `word(2 * index + split, Game, n)`.
 pub(super) fn generate(
     split: Split,
     index: u32,
     group: Group,
     difficulty: u8,
 ) -> Result<PlayTask, OptimumError> {
+    if distinct::is_distinct(group) {
+        return Ok(distinct::task(split, index)?.clone());
+    }
     let seed = 2 * u64::from(index) + split.bit();
     for attempt in 0.. {
         let mut rng = AgentRng::new(word(seed, Tag::Game, attempt));
-        let Some(mut task) = candidate(group, difficulty, &mut rng) else { continue };
-        if !task.start.is_in(split, task.rules.preview) {
-            continue;
-        }
-        let oracle = match task.goal {
-            Goal::Value => oracle::by_values(&task, optimum::values(&task.rules)?),
-            _ => oracle::search(&task),
-        };
-        let Some(oracle) = oracle else { continue };
-        task.oracle = oracle;
-        task.floor_first = first(&task);
-        if task.floor_first == 1.0 {
-            continue;
-        }
-        task.floor_random =
-            (0..FLOOR_GAMES).map(|_| random(&task, &mut rng)).sum::<f64>() / f64::from(FLOOR_GAMES);
-        if task.goal == Goal::Value || task.floor_random <= MAX_RANDOM {
+        if let Some(task) = draw(split, group, difficulty, &mut rng)? {
             return Ok(task);
         }
     }
     unreachable!("there are more seeds than numbers")
+}
+
+/// Draws a task; `None` if the split may not have it, no placements reach its goal, or it is a gift.
+pub(super) fn draw(
+    split: Split,
+    group: Group,
+    difficulty: u8,
+    rng: &mut AgentRng,
+) -> Result<Option<PlayTask>, OptimumError> {
+    let candidate = candidate(group, difficulty, rng);
+    let Some(mut task) = candidate.filter(|task| task.start.is_in(split, &task.rules)) else {
+        return Ok(None);
+    };
+    let oracle = match task.goal {
+        Goal::Value => oracle::by_values(&task, optimum::values(&task.rules)?),
+        _ => oracle::search(&task),
+    };
+    let Some(oracle) = oracle else { return Ok(None) };
+    task.oracle = oracle;
+    task.floor_first = first(&task);
+    if task.floor_first == 1.0 {
+        return Ok(None);
+    }
+    task.floor_random = (0..FLOOR_GAMES).map(|_| random(&task, rng)).sum::<f64>() / f64::from(FLOOR_GAMES);
+    Ok((task.goal == Goal::Value || task.floor_random <= MAX_RANDOM).then_some(task))
 }
 
 /// A task without an oracle and floors; `None` if the start did not come about.
@@ -60,12 +74,12 @@ fn candidate(group: Group, difficulty: u8, rng: &mut AgentRng) -> Option<PlayTas
         Group::BestPlacement => (solved, (0, 8), 1, Goal::Value),
         Group::Play => {
             let (least, more) = [(2, 4), (6, 5), (11, 10)][level];
-            (solved, (0, 3), least + rng.below(more) as usize, Goal::Value)
+            (solved, (0, 4), least + rng.below(more) as usize, Goal::Value)
         }
         Group::ClearLines => ((6, 10), (4, 6), 2 + level, Goal::Lines(1 + u32::from(level == 2))),
         Group::Survive => ((5, 6), (4, 4), 5 + level, Goal::Survive),
-        Group::Dig => ((6, 10), (0, 1), 3 + level, Goal::Dig(1 + level as u32)),
-        Group::PerfectClear => ((4, 6), (1, 4), 2 + level, Goal::PerfectClear),
+        Group::Dig => ((6, 10), (0, 1), [4, 4, 5][level], Goal::Dig(1 + level as u32)),
+        Group::PerfectClear => ((4, 6), (1, 6), 3 + level, Goal::PerfectClear),
         Group::Formula => unreachable!("a formula plays whole games"),
     };
     let mut rules = Rules::simplified(width, height);

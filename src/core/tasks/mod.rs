@@ -17,9 +17,10 @@
 //!
 //! This room knows no requests and no sessions. The surprising decision: a start position decides to which split it may
 //! belong, by a bit of the fingerprint of what it shows. So no start of one split appears in the other, even on playfields
-//! with few positions.
+//! with few positions. Where these would repeat within a split, [all tasks are drawn at once](distinct).
 
 mod course;
+mod distinct;
 mod formula;
 mod generate;
 mod oracle;
@@ -30,8 +31,9 @@ mod suite;
 mod task;
 
 pub use course::{Course, PlayError};
+pub use distinct::is_drawn;
 pub use formula::{FormulaScore, FormulaTask, GAMES};
 pub use play::{Goal, PlayTask};
 pub use start::Start;
-pub use suite::{Group, NUM_TASKS, SUITE, Split};
-pub use task::{Content, Task, TaskError, size_of_values};
+pub use suite::{Group, NUM_KINDS, NUM_TASKS, SUITE, Split};
+pub use task::{Content, Task, TaskError};

@@ -17,13 +17,17 @@ pub struct Start {
 }
 
 impl Start {
+    /// The pieces that a player sees: the current one and the next ones.
+    pub fn shown(&self, rules: &Rules) -> &[Piece] {
+        &self.pieces[..=usize::from(rules.preview)]
+    }
+
     /// Whether the start may belong to a split. All starts that look alike belong to one: those with the same playfield,
     /// current piece and next pieces, in whatever group.
-    pub(super) fn is_in(&self, split: Split, preview: u8) -> bool {
+    pub(super) fn is_in(&self, split: Split, rules: &Rules) -> bool {
         let words = [self.playfield.width().into(), self.playfield.height().into()].into_iter();
         let words = words.chain(self.playfield.columns().iter().map(|column| u64::from(*column)));
-        let shown = &self.pieces[..=usize::from(preview)];
-        let words = words.chain(shown.iter().map(|piece| piece.number().into()));
+        let words = words.chain(self.shown(rules).iter().map(|piece| piece.number().into()));
         words.fold(0, |print: u64, word| mix(print.rotate_left(1) ^ mix(word + 1))) & 1 == split.bit()
     }
 

@@ -6,6 +6,9 @@ pub const SUITE: &str = "tetrion-tasks-1";
 /// Number of tasks per split.
 pub const NUM_TASKS: u32 = 10_500;
 
+/// Kinds of tasks: every group at each of three difficulties. Task i has the kind i modulo their number.
+pub const NUM_KINDS: usize = 3 * Group::ALL.len();
+
 /// A part of the suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split {

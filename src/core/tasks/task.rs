@@ -1,7 +1,7 @@
 //! A task by its number.
 
 use super::formula::FormulaTask;
-use super::generate::{SOLVED, generate};
+use super::generate::generate;
 use super::play::PlayTask;
 use super::prompt;
 use super::suite::{Group, NUM_TASKS, Split};
@@ -47,17 +47,9 @@ pub enum TaskError {
 }
 
 /// Kind and difficulty of the task with this number.
-fn kind(index: u32) -> (Group, u8) {
+pub(super) fn kind_of(index: u32) -> (Group, u8) {
     let groups = Group::ALL.len() as u32;
     (Group::ALL[(index % groups) as usize], (index / groups % 3 + 1) as u8)
-}
-
-/// Columns and rows of a task whose oracle and scores come from the table of exact values of that size.
-pub fn size_of_values(index: u32) -> Option<(u8, u8)> {
-    match kind(index) {
-        (Group::BestPlacement | Group::Play, difficulty) => Some(SOLVED[usize::from(difficulty) - 1]),
-        _ => None,
-    }
 }
 
 impl Task {
@@ -69,7 +61,7 @@ impl Task {
         if index >= NUM_TASKS {
             return Err(TaskError::Index { index });
         }
-        let (group, difficulty) = kind(index);
+        let (group, difficulty) = kind_of(index);
         let content = match group {
             Group::Formula => Content::Formula(Box::new(FormulaTask::new(split, index, difficulty))),
             _ => Content::Play(Box::new(generate(split, index, group, difficulty)?)),
