@@ -17,8 +17,8 @@ use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
 
 /// Environments of its session: as many as a small learner has.
 const ENVS: u32 = 16;
-/// Where a new caller is: not where the attackers are.
-const NEWCOMER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
+/// Where a new caller is: at none of the addresses that attackers have.
+const NEWCOMER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 3));
 /// How often it makes a step. Open loop: calls begin at fixed times and are timed from there, answered or not.
 const EVERY: Duration = Duration::from_millis(20);
 /// How long it waits for an answer.
