@@ -50,6 +50,7 @@ NAMES = [
     "genetic",
     "GeneticConfig",
     "GeneticOptimizer",
+    "History",
     "IllegalActionError",
     "InvalidArgumentError",
     "InvalidRequestError",

@@ -302,10 +302,12 @@ def _layer(field: str, pair: Any, order: str, num_inputs: int | None) -> tuple[F
     given = matrix.shape
     if order == "units_inputs":
         matrix = matrix.T
-    wanted = (matrix.shape[0] if num_inputs is None else num_inputs, biases.size)
+    fits_turned = matrix.shape[0] == biases.size and num_inputs in (None, matrix.shape[1])
+    num_inputs = matrix.shape[fits_turned] if num_inputs is None else num_inputs
+    wanted = (num_inputs, biases.size)
     if matrix.shape != wanted:
         other = "inputs_units" if order == "units_inputs" else "units_inputs"
-        hint = f"; with order={other!r} it fits" if matrix.T.shape == wanted else ""
+        hint = f"; with order={other!r} it fits" if fits_turned else ""
         expected = wanted if order == "inputs_units" else wanted[::-1]
         raise InvalidArgumentError(f"{field}[0]", f"has the shape {given}, expected {expected} in the order {order}{hint}")
     return matrix, biases

@@ -266,6 +266,8 @@ class Link:
     def refresh(self) -> None:
         """Reads the session from the server, which renews its lease, and adopts the server's sequence number."""
         message = self.ask("GetSession", pb.GetSessionRequest()).session
+        if message.name != self.name:
+            raise invalid_answer(f"the answer is about the session {message.name}, not about {self.name}")
         self._check_same(message)
         self.message = message
         if self.sequence_number != self.message.sequence_number + self._offset:
