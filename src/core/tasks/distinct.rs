@@ -5,10 +5,8 @@
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
-use super::generate;
 use super::play::PlayTask;
-use super::suite::{Group, NUM_KINDS, NUM_TASKS, Split};
-use super::task::kind_of;
+use super::suite::{Group, NUM_KINDS, NUM_TASKS, Split, kind_of};
 use crate::agents::AgentRng;
 use crate::engine::rng::{Tag, word};
 use crate::optimum::OptimumError;
@@ -30,27 +28,34 @@ pub fn is_drawn(index: u32) -> bool {
     !is_distinct(kind_of(index).0) || DRAWN.iter().all(|kinds| kinds[kind].get().is_some())
 }
 
-/// The task with this index. The first call for a kind and split draws all tasks of it.
-pub(super) fn task(split: Split, index: u32) -> Result<&'static PlayTask, OptimumError> {
+/// The task with this index. The first call for a kind and split draws all tasks of it; `draw` returns one, or `None`.
+pub(super) fn task(
+    split: Split,
+    index: u32,
+    draw: impl FnMut(&mut AgentRng) -> Result<Option<PlayTask>, OptimumError>,
+) -> Result<&'static PlayTask, OptimumError> {
     let (kind, number) = (index as usize % NUM_KINDS, index as usize / NUM_KINDS);
     let known = &DRAWN[split.bit() as usize][kind];
     let tasks = match known.get() {
         Some(tasks) => tasks,
         None => {
-            let tasks = draw_all(split, index)?;
+            let tasks = draw_all(split, index, draw)?;
             known.get_or_init(|| tasks)
         }
     };
     Ok(&tasks[number])
 }
 
-fn draw_all(split: Split, index: u32) -> Result<Vec<PlayTask>, OptimumError> {
-    let (group, difficulty) = kind_of(index);
+fn draw_all(
+    split: Split,
+    index: u32,
+    mut draw: impl FnMut(&mut AgentRng) -> Result<Option<PlayTask>, OptimumError>,
+) -> Result<Vec<PlayTask>, OptimumError> {
     let seed = 2 * u64::from(index % NUM_KINDS as u32) + split.bit();
     let mut rng = AgentRng::new(word(seed, Tag::Game, u64::MAX));
     let (mut tasks, mut seen) = (Vec::with_capacity(TASKS), HashSet::new());
     while tasks.len() < TASKS {
-        if let Some(task) = generate::draw(split, group, difficulty, &mut rng)?
+        if let Some(task) = draw(&mut rng)?
             && seen.insert((task.start.playfield, task.start.shown(&task.rules).to_vec()))
         {
             tasks.push(task);

@@ -28,7 +28,8 @@ pub(super) fn generate(
     difficulty: u8,
 ) -> Result<PlayTask, OptimumError> {
     if distinct::is_distinct(group) {
-        return Ok(distinct::task(split, index)?.clone());
+        let draw = |rng: &mut AgentRng| draw(split, group, difficulty, rng);
+        return Ok(distinct::task(split, index, draw)?.clone());
     }
     let seed = 2 * u64::from(index) + split.bit();
     for attempt in 0.. {
@@ -41,7 +42,7 @@ pub(super) fn generate(
 }
 
 /// Draws a task; `None` if the split may not have it, no placements reach its goal, or it is a gift.
-pub(super) fn draw(
+fn draw(
     split: Split,
     group: Group,
     difficulty: u8,

@@ -80,3 +80,9 @@ impl Group {
         }
     }
 }
+
+/// Group and difficulty of the task with this number.
+pub(super) fn kind_of(index: u32) -> (Group, u8) {
+    let groups = Group::ALL.len() as u32;
+    (Group::ALL[(index % groups) as usize], (index / groups % 3 + 1) as u8)
+}

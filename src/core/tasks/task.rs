@@ -4,7 +4,7 @@ use super::formula::FormulaTask;
 use super::generate::generate;
 use super::play::PlayTask;
 use super::prompt;
-use super::suite::{Group, NUM_TASKS, Split};
+use super::suite::{Group, NUM_TASKS, Split, kind_of};
 use crate::engine::Rules;
 use crate::optimum::OptimumError;
 
@@ -44,12 +44,6 @@ pub enum TaskError {
     /// The exact values are missing.
     #[error(transparent)]
     Optimum(#[from] OptimumError),
-}
-
-/// Kind and difficulty of the task with this number.
-pub(super) fn kind_of(index: u32) -> (Group, u8) {
-    let groups = Group::ALL.len() as u32;
-    (Group::ALL[(index % groups) as usize], (index / groups % 3 + 1) as u8)
 }
 
 impl Task {
