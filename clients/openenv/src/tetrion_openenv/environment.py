@@ -22,7 +22,7 @@ from tetrion_openenv.models import Level, Reward, TetrionAction, TetrionObservat
 # Bounds on what one client can ask of a server that it shares.
 MAX_PIECES = 1000
 MAX_GAMES = 64
-MAX_NAME = 256
+MAX_NAME = 255
 # Answers to requests for many tasks.
 MAX_LISTED = 1000
 

@@ -25,6 +25,8 @@ Answer with the letter of an action, or its name."""
 
 def sentence(error: tetrion.TetrionError) -> str:
     """The problem that an error names, without codes and advice for programmers."""
+    if isinstance(error, tetrion.InvalidArgumentError):
+        return str(error)
     return error.violations[0][1] if error.violations else error.details
 
 
