@@ -6,7 +6,7 @@ test: ## every test, the documentation's among them; profile.test is optimised, 
 	@$(MAKE) --silent kernels
 
 kernels: ## which kernels the tests ran here, and which ones this machine cannot run
-	@cargo test --quiet --locked --test it -- --exact kernel::the_kernels_that_were_not_tested_are_named --nocapture | grep -o 'kernels tested.*'
+	@cargo test --quiet --locked --test core -- --exact kernel::the_kernels_that_were_not_tested_are_named --nocapture | grep -o 'kernels tested.*'
 
 .PHONY: help
 help: ## this list

@@ -26,7 +26,7 @@ fn rows(table: &str, columns: usize) -> Vec<Vec<&str>> {
 
 #[test]
 fn perft_prints_the_counts_that_others_made() {
-    let known = include_str!("../data/standard.perft");
+    let known = include_str!("../../src/core/tests/data/standard.perft");
     let expected: Vec<Vec<&str>> = rows(known, 6).into_iter().filter(|row| row[0] == "10x20").collect();
     assert!(expected.len() >= 6);
     let sequences = expected.iter().map(|row| row[1]);
@@ -48,7 +48,7 @@ fn perft_prints_json() {
 
 #[test]
 fn perft_counts_placements_with_kicks() {
-    let known = include_str!("../data/guideline.perft");
+    let known = include_str!("../../src/core/tests/data/guideline.perft");
     let row_of = |sequence: &str| -> Vec<&str> {
         known.lines().find(|line| line.starts_with(sequence)).unwrap().split(' ').collect()
     };

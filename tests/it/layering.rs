@@ -220,8 +220,9 @@ const LAB: &[&str] = &[
 
 /// The files of both packages, without the experiments of `src/lab`.
 pub(crate) fn sources() -> Vec<PathBuf> {
-    let lab = root().join("lab");
-    sources_in(&root()).into_iter().filter(|path| !path.starts_with(&lab)).collect()
+    let others = ["lab", "core/tests"].map(|folder| root().join(folder));
+    let is_other = |path: &PathBuf| others.iter().any(|folder| path.starts_with(folder));
+    sources_in(&root()).into_iter().filter(|path| !is_other(path)).collect()
 }
 
 /// The files of a folder and those below it.
@@ -342,7 +343,8 @@ fn read_path<'a, 't>(mut tokens: &'t [&'a str], above: &str, paths: &mut Vec<Str
 /// A test that waits for a program ends, whatever the program does.
 #[test]
 fn tests_start_programs_only_with_a_limit_on_their_time() {
-    let folders = [root().parent().unwrap().join("tests/it"), root().join("lab/tests")];
+    let folders =
+        [root().parent().unwrap().join("tests/it"), root().join("core/tests"), root().join("lab/tests")];
     let is_unlimited = |path: &Path| {
         let standard = ["std", "process", "Command"].join("::"); // not in one text, which would be found here
         let named = paths(&code(path)).into_iter().any(|(_, path)| path.starts_with(&standard));

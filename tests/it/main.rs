@@ -1,29 +1,7 @@
 //! One test binary with one module per theme.
 
-/// Perft tables and drawings: the engine against counts from other programs.
-mod rules;
-
-/// Placements with kicks, spins and the keys that lead to them, against counts from other programs and a slow twin.
-mod perfect_clears;
-mod reachable;
-
-/// Whole games that another engine played under the rules of modern Tetris.
-mod guideline_games;
-
-/// Tetrominoes that walk and fall, against a plain model of the notebook they come from.
-mod keypress;
-
-/// Whole games of key presses, on the notebook's board.
-mod keypress_games;
-
-/// Drawings and the numbers counted on them, every feature against its twin, sets by name.
-mod features;
-
 /// Formulas against a walker of trees, and what is refused of them.
 mod formulas;
-
-/// The named controllers play the games that other programs recorded of them.
-mod controllers;
 
 /// The conformance kit: complete, passed by our server over every transport, and failed by wrong servers.
 mod conformance;
@@ -36,27 +14,12 @@ mod rules_fields;
 /// Messages that are right, and messages that are wrong.
 mod wire;
 
-/// Environments against a slow model of one, their refusals, and whole episodes as text.
-mod env;
-/// Pictures of recorded games, in every form.
-mod pictures;
 /// Games of other pieces than the tetrominoes.
 mod pieces;
 /// Games of evaluations that are recorded, replayed and exported.
 mod recorded_games;
-/// Recorded games are those of environments, in colours; falsified ones are found.
-mod recording;
 /// Recordings as files of either form; what is wrong in one is named.
 mod recording_files;
-
-/// Playfields drawn as text, to the character.
-mod render;
-
-/// Games as text for language models: observations to the character, and actions read back.
-mod prompts;
-
-/// Every placement of many positions at once.
-mod placements;
 
 /// A real server on a separate port: each call, each refusal, and that a refusal changed nothing.
 mod service;
@@ -76,68 +39,26 @@ mod texts;
 /// Division of a server's memory among its limits.
 mod allotment;
 
-/// The cross-entropy search finds its maximum, and takes the same path every time.
-mod cem;
-
-/// The genetic algorithm finds its maximum, and takes the same path every time.
-mod genetic;
-
-/// Temporal-difference learning moves scores as its formulas say.
-mod td;
-
-/// Temporal-difference learning of a network.
-mod network;
-
-/// Slow and simple twins of the rules, the features and the seeds.
-mod twin;
-
-/// Checks of the twins: examples, counts, vectors and games from other sources.
-mod twin_facts;
-
 /// Training runs survive every kind of interruption.
 mod run_folder;
-
-/// Every kernel gives the bits of the features' own functions.
-mod kernel;
-
-/// Placements measured together have the bits of the features' own functions.
-mod together;
-
-/// Each agent against a slow and simple twin.
-mod agents;
-
-/// The exact mean over hidden pieces.
-mod expectation;
 
 /// Networks and tables that add to a weighted sum.
 mod models;
 
-/// Exact values on small playfields, against a slow solver, reasoning, and played games.
-mod optimum;
 /// `tetrion play`, driven by keys and simulated time.
 mod play;
 /// Learning curves, as text and as SVG.
 mod plot;
 /// The screens of games, as pictures of characters.
 mod screen;
-/// Tasks with a known optimum.
-mod tasks;
 /// The program on a terminal, which it restores.
 #[cfg(target_os = "linux")]
 mod terminal;
-/// Tables of exact values: regret, files, and the optimal agent.
-mod values;
 /// Results of the benchmark: honest ones pass, and what is forged is named.
 mod verify;
 /// Controllers are watched, forward and back.
 mod watch;
 mod watch_session;
-
-/// Whole episodes, alone and in parallel.
-mod rollout;
-
-/// Estimates of the length of games, against exact values and whole games.
-mod splitting;
 
 /// Whole games over the network are those of the engine, and stop when no caller waits for them.
 mod evaluation;
@@ -198,13 +119,8 @@ mod around_calls;
 mod durations;
 mod weight;
 
-/// Threads shared by callers, work in slices, games that are not read.
-mod queues;
 mod slices;
 mod unread_games;
-
-/// Counting placements in little memory.
-mod perft;
 
 /// Figures that the benchmark computes from its measurements.
 mod bench_figures;
@@ -246,3 +162,6 @@ mod layering;
 
 /// The documents agree with the code, and their links are valid.
 mod documents;
+
+/// `tetrion optimum`, and the files that it writes.
+mod values;

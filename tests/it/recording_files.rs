@@ -7,7 +7,7 @@ use tetrion::wire::limits::{MAX_RECORDING_BYTES, MAX_RECORDING_TEXT};
 use tetrion::wire::pb;
 use tetrion::wire::recording::{encode, read, to_bytes, to_json};
 
-use crate::recording::{Dice, play, random_setup};
+use tetrion_testing::{Dice, play, random_setup};
 
 #[test]
 fn either_form_comes_back_as_it_was() {

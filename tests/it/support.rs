@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use tetrion::engine::{Playfield, Rules, Tetromino};
 use tetrion::pool::Pool;
 use tetrion::service::{
     CallPool, Caller, CallerLimits, Clock, Environments, Pressure, ServerFacts, SessionStore, StoreLimits,
@@ -279,48 +278,4 @@ impl From<pb::Positions> for Asked {
 pub fn drawing(rows: &[&str], piece: &str) -> pb::Drawing {
     let rows = rows.iter().map(|&row| row.to_owned()).collect();
     pb::Drawing { rows, piece: piece.to_owned(), queue: String::new(), held: String::new() }
-}
-
-/// A list of placements that another program made of the notebook's moves.
-pub struct LabPlacements {
-    /// Piece and playfield, as the file names them.
-    pub head: &'static str,
-    /// The notebook's, on a playfield of this size.
-    pub rules: Rules,
-    /// The playfield.
-    pub playfield: Playfield,
-    /// The piece to place.
-    pub piece: Tetromino,
-    /// A placement a line: orientation, column of the anchor, cells.
-    pub rows: &'static str,
-}
-
-/// The lists of `tests/data/lab_placements.txt`.
-pub fn lab_placements() -> impl Iterator<Item = LabPlacements> {
-    include_str!("../data/lab_placements.txt").split("\n\n").skip(1).map(|list| {
-        let (head, rows) = list.trim_end().split_once('\n').unwrap();
-        let (letter, drawing) = head.split_once(" on ").unwrap();
-        let playfield = match drawing {
-            "empty" => Playfield::empty(10, 20),
-            drawing => Playfield::from_drawing(7, 12, drawing).unwrap(),
-        };
-        let (width, height) = (playfield.width(), playfield.height());
-        let rules = Rules { width, height, ..Rules::preset("lab").unwrap() };
-        let piece = Tetromino::from_letter(letter.parse().unwrap()).unwrap();
-        LabPlacements { head, rules, playfield, piece, rows }
-    })
-}
-
-/// The seven by their letters alone, for tables of cases.
-#[allow(unused)] // a module takes those that it has cases of
-pub mod letters {
-    use tetrion::engine::Tetromino;
-
-    pub const I: Tetromino = Tetromino::I;
-    pub const O: Tetromino = Tetromino::O;
-    pub const T: Tetromino = Tetromino::T;
-    pub const Z: Tetromino = Tetromino::Z;
-    pub const S: Tetromino = Tetromino::S;
-    pub const J: Tetromino = Tetromino::J;
-    pub const L: Tetromino = Tetromino::L;
 }

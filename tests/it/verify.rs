@@ -14,7 +14,7 @@ use tetrion::recording::{Pieces, Recording, Setup};
 use tetrion::wire::recording::{read, to_bytes, to_json};
 
 use crate::evaluate::tetrion;
-use crate::recording::{Dice, play};
+use tetrion_testing::{Dice, play};
 
 fn class() -> &'static Class {
     Class::named("text").unwrap()

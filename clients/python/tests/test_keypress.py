@@ -11,7 +11,7 @@ from test_vector_env import assert_follows
 
 import tetrion
 
-PLAYTHROUGH = Path(__file__).parents[3] / "tests/data/playthroughs/lab_5x7.txt"
+PLAYTHROUGH = Path(__file__).parents[3] / "src/core/tests/data/playthroughs/lab_5x7.txt"
 SMALL = {"width": 5, "height": 7}
 DROP, HOLD = 5, 9
 

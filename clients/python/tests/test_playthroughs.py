@@ -6,7 +6,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-PLAYTHROUGHS = Path(__file__).parents[3] / "tests/data/playthroughs"
+PLAYTHROUGHS = Path(__file__).parents[3] / "src/core/tests/data/playthroughs"
 
 
 @pytest.mark.parametrize(

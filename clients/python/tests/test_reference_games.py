@@ -14,7 +14,7 @@ import pytest
 import tetrion
 from tetrion._training.draws import word
 
-FILE = Path(__file__).parents[3] / "tests/data/reference_games.txt"
+FILE = Path(__file__).parents[3] / "src/core/tests/data/reference_games.txt"
 
 
 class Game(NamedTuple):

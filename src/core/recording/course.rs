@@ -1,6 +1,6 @@
 //! A game with its colours, action by action.
 //!
-//! A course plays like an environment with one episode, with the engine's functions; `tests/it/recording/mod.rs`
+//! A course plays like an environment with one episode, with the engine's functions; `src/core/tests/it/recording/mod.rs`
 //! compares the two.
 
 use crate::engine::{

@@ -19,8 +19,8 @@ use tetrion::features::{FEATURES, FeatureSet, Seen};
 use tetrion::formula::{Formula, Program, compile};
 use tetrion::rollout::{Deal, Evaluation};
 
-use crate::recording::Dice;
-use crate::together::playfield;
+use tetrion_testing::Dice;
+use tetrion_testing::playfield;
 use tree::{Number, Reads};
 
 fn kernels() -> impl Iterator<Item = Kernel> {

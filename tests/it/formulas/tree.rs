@@ -3,7 +3,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use crate::recording::Dice;
+use tetrion_testing::Dice;
 
 /// A number.
 #[derive(Clone, Debug)]

@@ -13,9 +13,9 @@ use tetrion::wire::limits::MAX_HIDDEN_UNITS;
 use tetrion::wire::{features, models, pb, search, seeding, tensor};
 
 use crate::evaluation::{Answer, ask, named, start, weighing};
-use crate::expectation::Plain;
-use crate::twin::{
-    self, TwinLanding, TwinModel, TwinPlacement, TwinPlayfield, TwinTuple, random_playfield, word,
+use tetrion_testing::Plain;
+use tetrion_twins::{
+    self as twin, TwinLanding, TwinModel, TwinPlacement, TwinPlayfield, TwinTuple, random_playfield, word,
 };
 
 /// Features of each kind: of landings and of playfields, whole numbers and halves.

@@ -19,8 +19,8 @@ use tetrion::placements::{Options, Position, enumerate};
 use tetrion::recording::{Pieces, Recorder, Replay, Setup};
 use tetrion::wire;
 
-use crate::env::no_changed_byte_is_unsafe;
-use crate::twin::{TwinCells, TwinPlayfield, piece_numbers, turned_pictures, width_of, word};
+use tetrion_testing::no_changed_byte_is_unsafe;
+use tetrion_twins::{TwinCells, TwinPlayfield, piece_numbers, turned_pictures, width_of, word};
 
 /// Numbers for a test, the same on every run.
 struct Dice {

@@ -6,7 +6,7 @@ use tetrion::engine::{
 };
 
 use super::{Dice, drawings, others, shapes};
-use crate::twin::{TwinCells, cells_of, turned_pictures};
+use tetrion_twins::{TwinCells, cells_of, turned_pictures};
 
 #[test]
 fn the_named_sets_have_the_shapes_that_their_pieces_have_on_paper() {

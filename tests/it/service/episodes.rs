@@ -3,7 +3,7 @@
 use tetrion::wire::{features, pb, seeding};
 
 use crate::support::{Client, config, create, field_names, numbers, reset, start, step};
-use crate::twin;
+use tetrion_twins as twin;
 
 /// Plays the first legal placement, or another that a number picks, until the end of a number of steps.
 async fn play(client: &mut Client, name: &str, num_envs: u32, num_steps: u64) -> Vec<pb::StepResponse> {

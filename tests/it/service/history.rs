@@ -6,7 +6,7 @@ use tetrion::wire::{pb, tensor};
 use tonic::Code;
 
 use crate::support::{Client, by, config, create, numbers, only, refused, reset, save, start, step};
-use crate::twin;
+use tetrion_twins as twin;
 
 /// Most rows of a history.
 const MOST: usize = 256;

@@ -15,7 +15,7 @@ use tonic::Code;
 use crate::support::{
     Client, config, create, drawing, enumerate, numbers, only, refused, reset, start, step,
 };
-use crate::twin::{TwinGround, TwinMovement, TwinPlayfield, TwinResting, random_playfield, word};
+use tetrion_twins::{TwinGround, TwinMovement, TwinPlayfield, TwinResting, random_playfield, word};
 
 const WANTED: Options = Options {
     cells: true,

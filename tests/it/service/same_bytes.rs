@@ -6,7 +6,7 @@ use tetrion::wire::pb::step_stream_response::Response as Answered;
 use tetrion::wire::{features, pb, positions};
 
 use crate::support::{Client, TestServer, config, create, only, reset, restore, save, start, step};
-use crate::twin;
+use tetrion_twins as twin;
 
 use super::stream::Stream;
 

@@ -4,7 +4,7 @@ use tetrion::engine::{Hand, Placement, Playfield, Rules, Spin, Tetromino, comes_
 use tetrion::tbp::messages::{Letter, Location, Move, Orientation};
 use tetrion::tbp::{check_rules, moves::IllegalMove};
 
-use crate::recording::Dice;
+use tetrion_testing::Dice;
 
 /// North, east, south and west; `@` is the centre. L, J, T, S and Z turn around theirs; those of O and I are named one by one.
 const DRAWINGS: [(char, [&str; 4]); 7] = [

@@ -6,7 +6,7 @@ use tetrion::agents::{
 use tetrion::engine::{Odds, Placement, Playfield, Tetromino};
 
 use super::moves::guideline;
-use crate::recording::Dice;
+use tetrion_testing::Dice;
 
 /// Random positions, and pieces to come.
 fn positions(mut check: impl FnMut(&Sight<'_>)) {

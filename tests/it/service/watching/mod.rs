@@ -15,10 +15,10 @@ use tetrion::wire::{pb, positions, seeding};
 use tonic::{Code, Status, Streaming};
 
 use crate::evaluation::connect_with;
-use crate::recording::Dice;
 use crate::support::{
     Client, by, config, create, drawing, numbers, only, refused, reset, restore, save, start, step,
 };
+use tetrion_testing::Dice;
 
 /// Watching a session, message by message.
 struct Viewer(Streaming<pb::WatchSessionResponse>);
