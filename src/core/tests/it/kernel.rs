@@ -312,7 +312,7 @@ fn all_kernels_list_the_placements_the_plain_functions_list() {
 /// What is compiled for a machine must be what was found on it.
 #[test]
 fn functions_are_compiled_for_the_machine_that_was_found() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/core/features/kernel");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("features/kernel");
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
     let parent = read("mod.rs");
     let available = &parent[parent.find("pub fn is_available").unwrap()..parent.find("pub fn best").unwrap()];
