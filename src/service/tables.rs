@@ -31,7 +31,9 @@ const NICENESS: i32 = 10;
 struct Computed(OnceLock<watch::Receiver<()>>);
 
 impl Computed {
-    const NOT_YET: Computed = Computed(OnceLock::new());
+    const fn not_yet() -> Computed {
+        Computed(OnceLock::new())
+    }
 
     /// Waits until it is computed.
     ///
@@ -66,7 +68,7 @@ impl Computed {
 /// # Errors
 /// [`Refusal::TooMuchWork`] if the table is not known and calls have no time to compute it.
 pub(super) async fn ready(lane: &CallLane, (width, height): (u8, u8)) -> Result<(), Refusal> {
-    static TABLES: [Computed; ON_DEMAND.len()] = [Computed::NOT_YET; ON_DEMAND.len()];
+    static TABLES: [Computed; ON_DEMAND.len()] = [const { Computed::not_yet() }; ON_DEMAND.len()];
     let Some(index) = ON_DEMAND.iter().position(|size| *size == (width, height)) else { return Ok(()) };
     if values::known(width, height).is_some() {
         return Ok(());
@@ -80,7 +82,7 @@ pub(super) async fn ready(lane: &CallLane, (width, height): (u8, u8)) -> Result<
 /// # Errors
 /// [`Refusal::TooMuchWork`] if they are not drawn yet and calls have no time to draw them.
 pub(super) async fn ready_for_task(lane: &CallLane, index: u32) -> Result<(), Refusal> {
-    static DRAWN: [Computed; NUM_KINDS] = [Computed::NOT_YET; NUM_KINDS];
+    static DRAWN: [Computed; NUM_KINDS] = [const { Computed::not_yet() }; NUM_KINDS];
     if tasks::is_drawn(index) {
         return Ok(());
     }
