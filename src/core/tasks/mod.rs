@@ -17,7 +17,7 @@
 //!
 //! This room knows no requests and no sessions. The surprising decision: a start position decides to which split it may
 //! belong, by a bit of the fingerprint of what it shows. So no start of one split appears in the other, even on playfields
-//! with few positions. Where these would repeat within a split, [all tasks are drawn at once](distinct).
+//! with few positions. Where these would repeat within a split, all tasks are drawn at once.
 
 mod course;
 mod distinct;
