@@ -233,7 +233,6 @@ def test_wrong_arguments_are_named_and_write_nothing(client, tmp_path):
         ({"observations": ["board", "queue"]}, "observations have 'queue', which is empty under these rules"),
         ({"observations": ["bord"]}, "bord"),
         ({"features": ["hole"]}, "hole"),
-        ({"policy": "bctz"}, "bctz"),
     ],
 )
 def test_a_bad_name_is_refused_before_a_game_is_played(client, tmp_path, monkeypatch, options, said):

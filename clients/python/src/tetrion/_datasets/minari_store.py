@@ -39,7 +39,7 @@ def checked_id(dataset_id: object) -> str:
     name = arguments.string("dataset_id", dataset_id, form)
     try:
         library.dataset.minari_dataset.parse_dataset_id(name)
-    except ValueError:
+    except (ValueError, TypeError):  # the second one for a name without a version
         raise arguments.wrong("dataset_id", name, form) from None
     if name in library.list_local_datasets():
         raise InvalidArgumentError("dataset_id", f"is {name!r}, which exists; minari.delete_dataset({name!r}) deletes it")

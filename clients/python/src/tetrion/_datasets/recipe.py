@@ -22,7 +22,7 @@ from tetrion._messages.requests import FeaturesLike, RulesLike, selected_feature
 from tetrion._pb import messages as pb
 from tetrion._pb.fields import RulesFields
 from tetrion._recordings.recording import Recording
-from tetrion.errors import InvalidArgumentError
+from tetrion.errors import InvalidAnswerError, InvalidArgumentError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -87,7 +87,7 @@ class Recipe:
             return None
         try:
             return policy_from(json_format.ParseDict(self.policy, pb.Policy()), self.rules.get("width", 0))
-        except json_format.ParseError as error:
+        except (json_format.ParseError, InvalidAnswerError) as error:
             raise InvalidArgumentError("recipe.policy", f"cannot be read: {error}") from None
 
     def recorded(self) -> list[Recording] | None:
