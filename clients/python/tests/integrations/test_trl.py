@@ -168,8 +168,8 @@ def test_tools_are_called_and_rewards_train(tokenizer, tmp_path):
             assert re.match(r"[\d.]+ lines per game" if index == 6 else r"\w \d@\d-\d: lines \d, holes \d", answers[0])
             assert answers[-1].endswith("The episode has ended with the score 1.000.")
     steps = [step for step in trainer.state.log_history if "reward" in step]
-    # Half of the games are solved. Of each four, two solve in 5 or 2 calls and two fail in their only call.
+    # Half of the games are solved. Of each four, two solve in 4 or 2 calls and two fail in their only call.
     assert [step["reward"] for step in steps] == [0.5, 0.5]
-    assert [step["tools/call_frequency"] for step in steps] == [2.25, 2.25]
-    assert steps[0]["tools/failure_frequency"] == pytest.approx(4 / 18)
+    assert [step["tools/call_frequency"] for step in steps] == [2.0, 2.0]
+    assert steps[0]["tools/failure_frequency"] == pytest.approx(4 / 16)
     assert any(not torch.equal(old, new) for old, new in zip(before, model.parameters(), strict=True))
