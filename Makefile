@@ -26,7 +26,8 @@ export TETRION_NATIVE = $(TARGET)/debug/$(NATIVE_LIBRARY)
 
 .PHONY: native
 native: ## Python's extension module, for the tests of the Python client (needs Python 3.11)
-	cargo build --quiet --locked --profile test --lib $(NATIVE_PACKAGES)
+	@# .ci/release sets the variable, and a change of it compiles the C code of dependencies anew, with all that depends on it.
+	env -u SOURCE_DATE_EPOCH cargo build --quiet --locked --profile test --lib $(NATIVE_PACKAGES)
 
 test-python: native $(PYTHON_CLIENT)/.venv/installed ## the Python client: lints, types, tests (needs Python 3.11, pip and npm's registry)
 ifeq ($(TETRION_BINARY),)
