@@ -11,14 +11,15 @@ pub fn with_checksum(mut content: Vec<u8>) -> Vec<u8> {
     content
 }
 
-/// A random action that exists for each environment; 0 for those that wait for a reset.
-fn random_actions(batch: &EnvBatch, dice: &mut Dice) -> Vec<i32> {
+/// A random action that exists for each environment; 0 for those that wait for a reset. `below` draws a number below
+/// its argument.
+pub fn random_actions(batch: &EnvBatch, mut below: impl FnMut(usize) -> usize) -> Vec<i32> {
     let mut mask = Vec::new();
     batch.observe(Field::ActionMask, None, &mut mask);
     let random = |mask: &[u8]| {
         let allowed: Vec<i32> =
             (0..).zip(mask).filter(|&(_, &bit)| bit == 1).map(|(action, _)| action).collect();
-        allowed[dice.below(allowed.len())]
+        allowed[below(allowed.len())]
     };
     mask.chunks(batch.config().rules.num_actions() as usize).map(random).collect()
 }
@@ -43,7 +44,7 @@ pub fn no_changed_byte_is_unsafe(batch: &EnvBatch) {
                     let mut batch = EnvBatch::new(config, &Seeding::Seed(8)).unwrap();
                     batch.restore(None, Restored::States(&[state]), None).unwrap();
                     for _ in 0..12 {
-                        let actions = random_actions(&batch, dice);
+                        let actions = random_actions(&batch, |bound| dice.below(bound));
                         batch.step(&actions, None).unwrap();
                         let state = batch.state(0);
                         assert_eq!(EnvState::from_bytes(&state.to_bytes()), Ok(state));

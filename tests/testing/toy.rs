@@ -2,12 +2,12 @@
 
 use tetrion_core::optimizers::{Generation, Optimizer};
 
-/// Largest, 0, at [`SUMMIT`].
+/// Largest, 0, at `SUMMIT`.
 pub fn toy(weights: &[f64]) -> f64 {
     -weights.iter().zip(SUMMIT).map(|(x, top)| (x - top) * (x - top)).sum::<f64>()
 }
 
-pub const SUMMIT: [f64; 3] = [1.0, -2.0, 0.5];
+const SUMMIT: [f64; 3] = [1.0, -2.0, 0.5];
 
 /// Returns toy scores to the optimiser until a generation is complete.
 pub fn advance(optimizer: &mut dyn Optimizer, score: fn(&[f64]) -> f64) -> Generation {

@@ -65,13 +65,7 @@ fn letters(batch: &EnvBatch, env_id: u32) -> String {
 
 /// A random placement for each environment; 0 for those that wait for a reset.
 fn random_actions(batch: &EnvBatch, dice: &mut Dice) -> Vec<i32> {
-    let mask = see(batch, Field::ActionMask, None);
-    let random = |mask: &[u8]| {
-        let allowed: Vec<i32> =
-            (0..).zip(mask).filter(|&(_, &bit)| bit == 1).map(|(action, _)| action).collect();
-        allowed[dice.below(allowed.len())]
-    };
-    mask.chunks(batch.config().rules.num_actions() as usize).map(random).collect()
+    tetrion_testing::random_actions(batch, |bound| dice.below(bound))
 }
 
 /// Compares a text with a file of tests/data/playthroughs; `UPDATE_GOLDEN=1 cargo test` writes it anew.
