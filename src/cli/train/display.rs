@@ -174,11 +174,12 @@ impl Display {
         let size = (terminal_columns(), terminal_rows());
         let Some(bar) = self.bar.as_ref().filter(|_| size != self.size) else { return };
         self.size = size;
+        // First, because the bar draws itself at the end of the pause.
+        self.draw_curve();
         bar.suspend(|| {
             clear_screen();
             self.said.iter().for_each(say);
         });
-        self.draw_curve();
     }
 
     fn show_on_page(&self, done: usize, chart: &Chart) {
