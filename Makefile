@@ -186,33 +186,28 @@ bench: ## micro-benchmarks with named playfields
 .PHONY: fuzz fuzz-check fuzz-run load
 FUZZ_SECONDS = 60
 FUZZ_JOBS = 1
-CARGO_FUZZ_VERSION = 0.13.2
-CARGO_FUZZ = .tools/cargo-fuzz-$(CARGO_FUZZ_VERSION)/bin/cargo-fuzz
+FUZZ_TARGETS = $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
+FUZZ_BUILD = cargo build --locked --package tetrion --package tetrion-lab --package tetrion-fuzz --bins
+# What makes the compiler tell libFuzzer which edges an input reached, and what it compared.
+COVERAGE = -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+	-Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares
 
-fuzz: fuzz-check ## every fuzz target for a minute (needs a nightly toolchain; without one the targets are only compiled)
-	@if rustc +nightly --version > /dev/null 2>&1; then \
-		$(MAKE) --no-print-directory fuzz-run; \
-	else \
-		echo "fuzzing is skipped: it needs 'rustup toolchain install nightly'; the targets are compiled"; \
-	fi
+fuzz: ## every fuzz target for a minute, led by what the inputs reach (builds for 11 minutes, needs a C++ compiler)
+	RUSTFLAGS="$(COVERAGE)" $(FUZZ_BUILD) --profile fuzz --target-dir $(TARGET)/fuzz
+	@$(MAKE) --no-print-directory fuzz-run FUZZ_PROGRAMS=$(TARGET)/fuzz/fuzz
 
-fuzz-check: ## that every fuzz target compiles (needs a C++ compiler)
-	@[ -f fuzz/Cargo.lock ] || cp Cargo.lock fuzz/Cargo.lock
-	cargo check --quiet --manifest-path fuzz/Cargo.toml
+fuzz-check: ## the same with the program of the tests, which does not say what is reached: changed inputs of fuzz/corpus
+	$(FUZZ_BUILD) --quiet --profile test
+	@$(MAKE) --no-print-directory fuzz-run FUZZ_PROGRAMS=$(TARGET)/debug
 
-# Every target of fuzz/Cargo.toml, FUZZ_JOBS at a time. What they find goes to fuzz/found, beside the seeds of fuzz/corpus.
-fuzz-run: export RUSTUP_TOOLCHAIN = nightly
-fuzz-run: $(CARGO_FUZZ) ## of fuzz, the part that needs a nightly toolchain
-	$(CARGO_FUZZ) fuzz build --sanitizer none
-	$(CARGO_FUZZ) fuzz list | xargs -P $(FUZZ_JOBS) -I TARGET sh -c '\
+# FUZZ_JOBS targets at a time. What they find goes to fuzz/found, beside the seeds of fuzz/corpus.
+fuzz-run: ## of both, what follows the build
+	@printf '%s\n' $(FUZZ_TARGETS) | xargs -P $(FUZZ_JOBS) -I TARGET sh -c '\
 		mkdir -p fuzz/found/TARGET; \
-		if $(CARGO_FUZZ) fuzz run --sanitizer none TARGET fuzz/found/TARGET fuzz/corpus/TARGET -- \
+		if $(FUZZ_PROGRAMS)/TARGET fuzz/found/TARGET fuzz/corpus/TARGET -keep_seed=1 -artifact_prefix=fuzz/found/ \
 			-max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 > fuzz/found/TARGET.log 2>&1; \
 		then echo "TARGET: $$(sed -n "s/^Done //p" fuzz/found/TARGET.log)"; \
 		else cat fuzz/found/TARGET.log; exit 255; fi'
-
-$(CARGO_FUZZ):
-	cargo install --quiet --locked --debug --root .tools/cargo-fuzz-$(CARGO_FUZZ_VERSION) cargo-fuzz@$(CARGO_FUZZ_VERSION)
 
 load: ## ten minutes of load on a server built for release; docs/load.md has a table
 	cargo test --release --locked --test attacks -- --load 10

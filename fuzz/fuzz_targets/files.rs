@@ -5,20 +5,20 @@
 use std::fs;
 
 use libfuzzer_sys::fuzz_target;
+use tetrion::server::TokenFile;
 use tetrion::trainer::run_folder::{CHECKPOINT, CONFIG, GENERATIONS, RunFolder};
 use tetrion::trainer::weights::Weights;
-use tetrion::server::TokenFile;
-use tetrion_fuzz::parts;
+use tetrion_fuzz::{outcome, parts};
 
 fuzz_target!(|input: &[u8]| {
     if let Ok(text) = std::str::from_utf8(input) {
-        if let Ok(weights) = Weights::from_json(text) {
+        let weights = Weights::from_json(text);
+        outcome(&weights);
+        if let Ok(weights) = weights {
             let again = Weights::from_json(&weights.to_json());
             assert!(again.is_ok(), "what was written is read: {again:?}");
         }
-        if let Err(error) = TokenFile::parse(text) {
-            let _ = error.to_string();
-        }
+        outcome(&TokenFile::parse(text));
     }
     let parts = parts(input);
     let folder = std::env::temp_dir().join(format!("tetrion-fuzz-{}", std::process::id()));
@@ -26,6 +26,6 @@ fuzz_target!(|input: &[u8]| {
     for (name, part) in [CONFIG, CHECKPOINT, GENERATIONS].into_iter().zip(parts) {
         fs::write(folder.join(name), part).expect("a file");
     }
-    let _ = RunFolder::resume::<serde_json::Value, serde_json::Value>(&folder);
+    outcome(&RunFolder::resume::<serde_json::Value, serde_json::Value>(&folder));
     fs::remove_dir_all(&folder).expect("an end");
 });

@@ -7,6 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use tetrion::agents::{FormulaAgent, Kernel, Sight, TerminalValue};
 use tetrion::engine::{Odds, Playfield, Rules, Tetromino};
 use tetrion::formula::{Formula, compile};
+use tetrion_fuzz::outcome;
 
 fuzz_target!(|input: &[u8]| {
     let Some((choice, text)) = input.split_first() else { return };
@@ -16,8 +17,10 @@ fuzz_target!(|input: &[u8]| {
         1 => Rules { preview: 1, hold: true, ..Rules::simplified(4, 8) },
         _ => Rules { width: 32, ..Rules::preset("guideline").expect("a preset") },
     };
-    let program = match compile(text, &rules) {
-        Err(error) => return assert!(!error.to_string().is_empty()),
+    let formula = compile(text, &rules);
+    outcome(&formula);
+    let program = match formula {
+        Err(_) => return,
         Ok(Formula::Weights(set, weights)) => return assert_eq!(set.len(), weights.len()),
         Ok(Formula::Program(program)) => program,
     };

@@ -6,10 +6,11 @@ use libfuzzer_sys::fuzz_target;
 use prost::Message;
 use tetrion::engine::Rules;
 use tetrion::wire::{pb, positions};
+use tetrion_fuzz::outcome;
 
 fuzz_target!(|input: &[u8]| {
     if let Ok(message) = pb::Positions::decode(input) {
-        let _ = positions::decode(&message, None);
-        let _ = positions::decode_colors(&message, &Rules::default());
+        outcome(&positions::decode(&message, None));
+        outcome(&positions::decode_colors(&message, &Rules::default()));
     }
 });

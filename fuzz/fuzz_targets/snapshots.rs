@@ -4,12 +4,15 @@
 
 use libfuzzer_sys::fuzz_target;
 use tetrion::env::{EnvBatch, EnvConfig, EnvState, InvalidActionPolicy, Restored, Seeding};
+use tetrion_fuzz::outcome;
 use xxhash_rust::xxh3::xxh3_64;
 
 fuzz_target!(|input: &[u8]| {
     let _ = EnvState::from_bytes(input);
     let bytes = [input, &xxh3_64(input).to_le_bytes()].concat();
-    let Ok(state) = EnvState::from_bytes(&bytes) else { return };
+    let state = EnvState::from_bytes(&bytes);
+    outcome(&state);
+    let Ok(state) = state else { return };
     assert_eq!(EnvState::from_bytes(&state.to_bytes()).as_ref(), Ok(&state), "what was written is read");
     let config = EnvConfig {
         rules: *state.rules(),

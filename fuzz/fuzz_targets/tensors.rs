@@ -7,6 +7,7 @@ use prost::Message;
 use tetrion::wire::dm_env_rpc;
 use tetrion::wire::pb;
 use tetrion::wire::tensor::{Array, Dim, Element, decode};
+use tetrion_fuzz::outcome;
 
 fuzz_target!(|input: &[u8]| {
     if let Ok(tensor) = pb::Tensor::decode(input) {
@@ -34,7 +35,9 @@ fuzz_target!(|input: &[u8]| {
 });
 
 fn read<T: Element>(tensor: &pb::Tensor, dims: &[Dim]) {
-    if let Ok(Array { shape, elements }) = decode::<T>(tensor, dims) {
+    let read = decode::<T>(tensor, dims);
+    outcome(&read);
+    if let Ok(Array { shape, elements }) = read {
         let product: u64 = shape.iter().map(|&size| u64::from(size)).product();
         assert_eq!(product, elements.len() as u64, "{shape:?}");
     }

@@ -7,8 +7,11 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::fmt::Display;
 use std::future::poll_fn;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::task::{Context, Poll};
 use std::time::{Duration, SystemTime};
@@ -22,8 +25,8 @@ use tetrion::service::{
     CallPool, Clock, Environments, EvaluationCapacity, Evaluations, Kernel, Pressure, ServerFacts,
     SessionStore, StoreLimits, Worlds,
 };
-use tetrion::wire::{pb, seeding};
 use tetrion::wire::pb::environment_service_server::EnvironmentService;
+use tetrion::wire::{pb, seeding};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 use tonic::Request;
@@ -43,9 +46,22 @@ const MAX_FRAMES: usize = 8;
 /// Work of a call: enough to do something, too little to be slow.
 const MAX_WORK: Duration = Duration::from_millis(5);
 
+/// libFuzzer reads this section after every input, beside what an instrumented program counts.
+#[unsafe(link_section = "__libfuzzer_extra_counters")]
+static OUTCOMES: [AtomicU8; 4096] = [const { AtomicU8::new(0) }; 4096];
+
 static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime"));
 static POOL: LazyLock<Arc<Pool>> = LazyLock::new(|| Pool::new(1).expect("a thread"));
+
+/// Tells libFuzzer what came of an input, which is all that leads it where the program is not instrumented. Of an error the
+/// first letters count, which do not say what the input was.
+pub fn outcome<T, E: Display>(result: &Result<T, E>) {
+    let said = result.as_ref().err().map(E::to_string).unwrap_or_default();
+    let mut hasher = DefaultHasher::new();
+    said.bytes().filter(u8::is_ascii_alphabetic).take(24).for_each(|letter| letter.hash(&mut hasher));
+    OUTCOMES[hasher.finish() as usize % OUTCOMES.len()].store(1, Ordering::Relaxed);
+}
 
 /// The services around a store with one session.
 pub struct Services {
@@ -98,7 +114,8 @@ impl Services {
 
     /// Begins an evaluation and leaves it.
     pub fn evaluate(&self, message: &[u8]) {
-        let evaluations = Evaluations::new(POOL.clone(), self.calls.clone(), Kernel::best(), EvaluationCapacity::default());
+        let evaluations =
+            Evaluations::new(POOL.clone(), self.calls.clone(), Kernel::best(), EvaluationCapacity::default());
         self.send(evaluations.into_server(), "/tetrion.v1.EvaluationService/EvaluatePolicies", &[message]);
     }
 
@@ -119,11 +136,11 @@ impl Services {
             .expect("a request");
         RUNTIME.block_on(async {
             let Ok(answer) = service.oneshot(request).await;
+            outcome(&refusal(answer.headers()));
             let mut body = answer.into_body();
             for _ in 0..MAX_FRAMES {
-                if poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await.is_none() {
-                    break;
-                }
+                let Some(Ok(answer)) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await else { break };
+                outcome(&answer.trailers_ref().map_or(Ok(()), refusal));
             }
         });
     }
@@ -148,7 +165,12 @@ thread_local! {
     static READER: RefCell<UnsyncBoxService<http::Request<Body>, http::Response<Body>, Infallible>> = {
         let reader = service_fn(|request: http::Request<Body>| async {
             let mut body = request.into_body();
-            while let Some(Ok(_)) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {}
+            while let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
+                outcome(&frame);
+                if frame.is_err() {
+                    break;
+                }
+            }
             Ok::<_, Infallible>(http::Response::new(Body::empty()))
         });
         let around = around_calls(reader, Tokens::default(), POOL.clone(), CancellationToken::new());
@@ -170,10 +192,19 @@ pub fn receive(encoding: &str, timeout: &[u8], pieces: &[&[u8]]) {
         RUNTIME.block_on(async {
             let Ok(reader) = reader.ready().await;
             let Ok(answer) = reader.call(request).await;
+            outcome(&refusal(answer.headers()));
             let mut body = answer.into_body();
             while poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await.is_some() {}
         });
     });
+}
+
+/// What the headers or trailers of an answer refuse.
+fn refusal(headers: &http::HeaderMap) -> Result<(), String> {
+    match headers.get("grpc-message") {
+        Some(message) => Err(String::from_utf8_lossy(message.as_bytes()).into_owned()),
+        None => Ok(()),
+    }
 }
 
 /// A body that is there, piece by piece.
