@@ -187,17 +187,17 @@ bench: ## micro-benchmarks with named playfields
 FUZZ_SECONDS = 60
 FUZZ_JOBS = 1
 FUZZ_TARGETS = $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
-FUZZ_BUILD = cargo build --locked --package tetrion --package tetrion-lab --package tetrion-fuzz --bins
 # What makes the compiler tell libFuzzer which edges an input reached, and what it compared.
 COVERAGE = -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
 	-Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares
 
 fuzz: ## every fuzz target for a minute, led by what the inputs reach (builds for 11 minutes, needs a C++ compiler)
-	RUSTFLAGS="$(COVERAGE)" $(FUZZ_BUILD) --profile fuzz --target-dir $(TARGET)/fuzz
-	@$(MAKE) --no-print-directory fuzz-run FUZZ_PROGRAMS=$(TARGET)/fuzz/fuzz
+	host=$$(rustc --print host-tuple) && \
+	RUSTFLAGS="$(COVERAGE)" cargo build --locked --profile fuzz --target $$host --target-dir $(TARGET)/fuzz --package tetrion-fuzz --bins && \
+	$(MAKE) --no-print-directory fuzz-run FUZZ_PROGRAMS=$(TARGET)/fuzz/$$host/fuzz
 
 fuzz-check: ## the same with the program of the tests, which does not say what is reached: changed inputs of fuzz/corpus
-	$(FUZZ_BUILD) --quiet --profile test
+	cargo build --quiet --locked --profile test --package tetrion --package tetrion-lab --package tetrion-fuzz --bins
 	@$(MAKE) --no-print-directory fuzz-run FUZZ_PROGRAMS=$(TARGET)/debug
 
 # FUZZ_JOBS targets at a time. What they find goes to fuzz/found, beside the seeds of fuzz/corpus.

@@ -35,6 +35,7 @@ use super::metrics::Counters;
 use super::policies;
 use super::reading::{Rendering, Saving};
 use super::refusal::Refusal;
+use super::restarting::{Restart, Restarting};
 use super::session_state::SessionState;
 use super::sessions::{NewSession, Prepared, RequestId, Session, SessionStore};
 use super::stepping::Stepping;
@@ -148,10 +149,21 @@ impl Desk {
 
     async fn reset(&self, request: pb::ResetRequest) -> Result<pb::ResetResponse, Refusal> {
         let session = self.session(&request.session)?;
-        let work = session.costs().of_step(envs::decode(request.envs.as_ref()))
-            + cost_of_sequences(request.seeding.as_ref());
-        let answers = self.answers.clone();
-        session.call_on(&self.lane, work, move |state| state.reset(&request, &answers)).await
+        let reading = cost_of_sequences(request.seeding.as_ref());
+        self.restart(&session, request, reading).await
+    }
+
+    /// Restarts environments of a session, as a request asks that takes this long to read.
+    async fn restart<Q: Restart + 'static>(
+        &self,
+        session: &Arc<Session>,
+        request: Q,
+        reading: Duration,
+    ) -> Result<Q::Answer, Refusal> {
+        let costs = session.costs();
+        let size = (costs.of_step(request.env_ids()) + reading, costs.rows(request.env_ids()));
+        let mut restarting = Restarting::new(request, self.answers.clone());
+        session.call_by_rows(&self.lane, size, move |state, rows| restarting.advance(state, rows)).await
     }
 
     async fn step(&self, request: pb::StepRequest) -> Result<pb::StepResponse, Refusal> {
@@ -189,10 +201,7 @@ impl Desk {
     ) -> Result<pb::RestoreStateResponse, Refusal> {
         let session = self.session(&request.session)?;
         let reading = request.positions.as_ref().map_or(0, positions::nanoseconds);
-        let work =
-            session.costs().of_step(envs::decode(request.envs.as_ref())) + Duration::from_nanos(reading);
-        let answers = self.answers.clone();
-        session.call_on(&self.lane, work, move |state| state.restore(&request, &answers)).await
+        self.restart(&session, request, Duration::from_nanos(reading)).await
     }
 
     async fn enumerate_placements(

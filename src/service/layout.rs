@@ -129,13 +129,6 @@ impl Layout {
         self.infos.iter().map(|part| (&batch.spec(part.field)).into()).collect()
     }
 
-    /// The tensors of these environments as they are; `None` means all.
-    pub fn seen(&self, batch: &EnvBatch, env_ids: Option<&[u32]>) -> Seen {
-        let mut tensors = self.begin(env_ids.map_or(batch.config().num_envs as usize, <[u32]>::len));
-        self.append(&mut tensors, batch, env_ids);
-        self.finish(tensors)
-    }
-
     /// The tensors of so many rows, before the first row, in memory for all of them.
     pub fn begin(&self, rows: usize) -> Tensors {
         let empty = |part: &Part| Vec::with_capacity(rows * part.row_bytes + SLACK);

@@ -58,6 +58,7 @@ mod places;
 mod policies;
 mod reading;
 mod reserved;
+mod restarting;
 mod sequence;
 mod session_state;
 mod stepping;

@@ -2,10 +2,12 @@
 //!
 //! Everything here is synchronous and runs under the session's lock.
 
-use prost::{Message, Name};
+use std::ops::Range;
 use std::sync::Arc;
 
-use crate::env::{AutoresetMode, EnvBatch, Restored, Seeding, StepOutcome};
+use prost::{Message, Name};
+
+use crate::env::{AutoresetMode, EnvBatch, Seeding, StepOutcome};
 use crate::features::FeatureSet;
 use crate::placements::{self, Options, Position};
 use crate::recording::Cells;
@@ -19,12 +21,14 @@ use super::budget::{Budget, Share};
 use super::costs::Costs;
 use super::history::History;
 use super::judging::View;
-use super::layout::{ANSWER_OVERHEAD, BlockLayout, Layout, Seen};
+use super::layout::{ANSWER_OVERHEAD, BlockLayout, Layout};
 use super::memory::Memory;
 use super::places::Place;
 use super::refusal::Refusal;
 use super::reserved::{List, Reserved};
+use super::restarting::{Beginning, restored};
 use super::sequence::Sequence;
+use super::stepping::Rooms;
 use super::watched::{Watch, Watched};
 use super::world::World;
 
@@ -42,14 +46,6 @@ pub(super) struct SessionState {
     history: History,
     /// Outcome of the last call that filled a block, kept to reuse its memory.
     outcome: StepOutcome,
-}
-
-/// The parts of the state that a call changes and reads for its answer.
-struct Parts<'a> {
-    batch: &'a mut EnvBatch,
-    layout: &'a Layout,
-    memory: &'a mut Memory,
-    watched: &'a mut Watched,
 }
 
 impl SessionState {
@@ -172,32 +168,75 @@ impl SessionState {
         self.watched.follow_restore(&self.batch, None, colors);
     }
 
-    pub fn reset(
+    /// Reads and checks what a Reset asks for.
+    pub fn read_seeding(
         &mut self,
         request: &pb::ResetRequest,
         answers: &Answers,
-    ) -> Result<pb::ResetResponse, Refusal> {
+    ) -> Result<Option<Reserved<Seeding>>, Refusal> {
+        let SessionState { batch, memory, .. } = self;
         let env_ids = envs::decode(request.envs.as_ref());
-        let number = request.sequence_number;
-        let answer = self.change(request, number, env_ids, answers, |parts, next| {
-            let Parts { batch, layout, memory, watched } = parts;
-            let rows = num_rows(batch, env_ids);
-            let pieces = &batch.config().rules.pieces;
-            let decode = |message| {
-                let decode = || seeding::decode(message, rows, pieces).in_field("seeding");
-                Reserved::make(answers, seeding::decoded_bytes(message), decode)
-            };
-            let mut seeding = request.seeding.as_ref().map(decode).transpose()?;
-            if let Some(seeding) = &mut seeding {
-                memory.share_all("seeding.piece_sequences", seeding)?;
+        let (rows, pieces) = (num_rows(batch, env_ids), &batch.config().rules.pieces);
+        let decode = |message| {
+            let decode = || seeding::decode(message, rows, pieces).in_field("seeding");
+            Reserved::make(answers, seeding::decoded_bytes(message), decode)
+        };
+        let mut seeding = request.seeding.as_ref().map(decode).transpose()?;
+        if let Some(seeding) = &mut seeding {
+            memory.share_all("seeding.piece_sequences", seeding)?;
+        }
+        batch.check_reset(env_ids, seeding.as_deref())?;
+        Ok(seeding)
+    }
+
+    /// Reads and checks what a RestoreState asks for: the positions, and the origins of their cells.
+    pub fn read_states(
+        &mut self,
+        request: &pb::RestoreStateRequest,
+        answers: &Answers,
+    ) -> Result<Reserved<(Positions, Vec<Option<Cells>>)>, Refusal> {
+        let SessionState { batch, memory, .. } = self;
+        let message = request.positions.as_ref().ok_or_else(|| DecodeError::missing("positions"))?;
+        let rules = &batch.config().rules;
+        let bytes = positions::decoded_bytes(message) + positions::colors_bytes(message);
+        let decode = || -> Result<_, DecodeError> {
+            let (_, positions) = positions::decode(message, Some(rules))?;
+            Ok((positions, positions::decode_colors(message, rules)?))
+        };
+        let mut states = Reserved::make(answers, bytes, || decode().in_field("positions"))?;
+        if let Positions::States(states) = &mut states.0 {
+            for state in states {
+                if let Some(sequence) = state.sequence() {
+                    let copy = memory.share("positions.snapshots.states", sequence)?;
+                    state.share_sequence(copy);
+                }
             }
-            batch.reset(env_ids, seeding.as_deref())?;
-            watched.follow_reset(batch, env_ids);
-            let Seen { observations, action_mask, infos } = layout.seen(batch, env_ids);
-            Ok(pb::ResetResponse { observations, action_mask, infos, sequence_number: next })
-        });
+        }
+        batch.check_restore(envs::decode(request.envs.as_ref()), restored(&states.0))?;
+        Ok(states)
+    }
+
+    /// Restarts some rows of a call that has been checked.
+    pub fn restart(&mut self, rooms: &Rooms, rows: Range<usize>, beginning: &Beginning) {
+        let SessionState { batch, watched, .. } = self;
+        let (all, restarted) = (rooms.named(&(0..rooms.env_ids.len())), rooms.named(&rows));
+        match beginning {
+            Beginning::Episodes(seeding) => {
+                batch.reset_checked(all, rows, seeding.as_deref());
+                watched.follow_reset(batch, restarted);
+            }
+            Beginning::States(states, reseed) => {
+                let (positions, colors) = &**states;
+                let colors = if colors.len() > 1 { &colors[rows.clone()] } else { colors };
+                batch.restore_checked(all, rows, restored(positions), *reseed);
+                watched.follow_restore(batch, restarted, colors);
+            }
+        }
+    }
+
+    /// Releases the sequences of pieces that nothing uses any more.
+    pub fn settle(&mut self) {
         self.memory.settle();
-        answer
     }
 
     /// Counts a step of this many environments, before the first of them is performed.
@@ -274,42 +313,6 @@ impl SessionState {
         *outcome = StepOutcome { rewards, terminated, truncated, ..StepOutcome::default() };
         layout.write(batch, outcome, block);
         Ok(())
-    }
-
-    pub fn restore(
-        &mut self,
-        request: &pb::RestoreStateRequest,
-        answers: &Answers,
-    ) -> Result<pb::RestoreStateResponse, Refusal> {
-        let env_ids = envs::decode(request.envs.as_ref());
-        let number = request.sequence_number;
-        let answer = self.change(request, number, env_ids, answers, |parts, next| {
-            let Parts { batch, layout, memory, watched } = parts;
-            let message = request.positions.as_ref().ok_or_else(|| DecodeError::missing("positions"))?;
-            let rules = &batch.config().rules;
-            let decode = || positions::decode(message, Some(rules)).in_field("positions");
-            let mut decoded = Reserved::make(answers, positions::decoded_bytes(message), decode)?;
-            let (_, positions) = &mut *decoded;
-            let colors = positions::decode_colors(message, rules).in_field("positions")?;
-            if let Positions::States(states) = &mut *positions {
-                for state in states {
-                    if let Some(sequence) = state.sequence() {
-                        let copy = memory.share("positions.snapshots.states", sequence)?;
-                        state.share_sequence(copy);
-                    }
-                }
-            }
-            let restored = match positions {
-                Positions::States(states) => Restored::States(states),
-                Positions::Drawn(drawn) => Restored::Positions(drawn),
-            };
-            batch.restore(env_ids, restored, request.reseed)?;
-            watched.follow_restore(batch, env_ids, &colors);
-            let Seen { observations, action_mask, infos } = layout.seen(batch, env_ids);
-            Ok(pb::RestoreStateResponse { observations, action_mask, infos, sequence_number: next })
-        });
-        self.memory.settle();
-        answer
     }
 
     /// A step of dm_env_rpc, whose requests have no numbers.
@@ -405,29 +408,6 @@ impl SessionState {
     fn named(&self, env_ids: Option<&[u32]>) -> impl ExactSizeIterator<Item = u32> {
         let rows = num_rows(&self.batch, env_ids);
         (0..rows).map(move |row| env_ids.map_or(row, |env_ids| env_ids[row as usize]))
-    }
-
-    /// Performs a call that changes these environments, after reserving memory for its answer and for the outcome of
-    /// its work. If the call is identical to the last one, returns the kept answer instead. `work` receives the number
-    /// for its answer.
-    fn change<Q: Message, A: Message + Name + Clone + Default + 'static>(
-        &mut self,
-        request: &Q,
-        number: u64,
-        env_ids: Option<&[u32]>,
-        answers: &Answers,
-        work: impl FnOnce(Parts<'_>, u64) -> Result<A, Refusal>,
-    ) -> Result<A, Refusal> {
-        let max_bytes = self.max_answer_bytes(env_ids);
-        let _outcome = answers.room(self.outcome_bytes(env_ids))?;
-        let room = answers.room(max_bytes)?;
-        let kept = self.room_to_keep(number, max_bytes)?;
-        let SessionState { batch, sequence, layout, memory, watched, .. } = self;
-        let parts = Parts { batch, layout, memory, watched };
-        let answer = sequence.run(number, request, |next| work(parts, next))?;
-        room.keep();
-        self.keep(kept, number, &answer);
-        Ok(answer)
     }
 
     /// Reserves memory to keep the answer to a numbered call that has not been performed yet.

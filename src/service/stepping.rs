@@ -36,16 +36,16 @@ enum Stage {
     Perform(Box<Performed>),
 }
 
-/// Memory of a call.
+/// Memory of a call that changes environments.
 #[derive(Debug)]
-struct Rooms {
-    answer: Room,
+pub(super) struct Rooms {
+    pub answer: Room,
     /// Actions and outcomes.
     _work: Room,
     /// The answer that the session keeps.
-    kept: Option<Share>,
+    pub kept: Option<Share>,
     /// The environment of each row.
-    env_ids: List<u32>,
+    pub env_ids: List<u32>,
     /// Whether these are all environments in order, which steps faster if nothing is listed.
     all: bool,
 }
@@ -132,14 +132,7 @@ impl Stepping {
     fn begin(&self, state: &mut SessionState) -> Result<Stage, Refusal> {
         let pb::StepRequest { sequence_number, text_actions, actions, .. } = &self.request;
         let env_ids = envs::decode(self.request.envs.as_ref());
-        let max_bytes = state.max_answer_bytes(env_ids);
-        let rooms = Rooms {
-            _work: self.answers.room(state.outcome_bytes(env_ids))?,
-            answer: self.answers.room(max_bytes)?,
-            kept: state.room_to_keep(*sequence_number, max_bytes)?,
-            all: env_ids.is_none(),
-            env_ids: state.env_ids(env_ids, &self.answers)?,
-        };
+        let rooms = Rooms::take(state, env_ids, *sequence_number, &self.answers)?;
         let rows = rooms.env_ids.len();
         if text_actions.is_empty() {
             let dims = [Dim::Exactly(rows as u32)];
@@ -160,8 +153,25 @@ impl Stepping {
 }
 
 impl Rooms {
+    /// Reserves the memory of a call on these environments with this sequence number.
+    pub fn take(
+        state: &SessionState,
+        env_ids: Option<&[u32]>,
+        number: u64,
+        answers: &Answers,
+    ) -> Result<Rooms, Refusal> {
+        let max_bytes = state.max_answer_bytes(env_ids);
+        Ok(Rooms {
+            _work: answers.room(state.outcome_bytes(env_ids))?,
+            answer: answers.room(max_bytes)?,
+            kept: state.room_to_keep(number, max_bytes)?,
+            all: env_ids.is_none(),
+            env_ids: state.env_ids(env_ids, answers)?,
+        })
+    }
+
     /// The environments of these rows; `None` means all.
-    fn named(&self, rows: &Range<usize>) -> Option<&[u32]> {
+    pub fn named(&self, rows: &Range<usize>) -> Option<&[u32]> {
         (!self.all || rows.len() < self.env_ids.len()).then(|| &self.env_ids[rows.clone()])
     }
 }

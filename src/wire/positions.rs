@@ -152,6 +152,13 @@ pub fn decode_colors(message: &pb::Positions, rules: &Rules) -> Result<Vec<Optio
     states.iter().enumerate().map(decode).collect::<Result<_, _>>().in_field("snapshots")
 }
 
+/// Most bytes of what [`decode_colors`] returns.
+pub fn colors_bytes(message: &pb::Positions) -> u64 {
+    let Some(Kind::Snapshots(pb::Snapshots { states })) = &message.kind else { return 0 };
+    // A cell has a byte in the snapshot and in memory.
+    states.iter().map(|state| size_of::<Option<Cells>>() as u64 + BLOCK + state.len() as u64).sum()
+}
+
 /// The message of snapshots.
 pub fn from_snapshots(states: Vec<Bytes>) -> pb::Positions {
     pb::Positions { rules: None, kind: Some(Kind::Snapshots(pb::Snapshots { states })) }

@@ -39,6 +39,14 @@ def test_the_python_of_the_page_about_text_prints_what_follows_it(capsys):
     assert capsys.readouterr().out == printed[0]
 
 
+def test_each_block_of_the_page_about_formulas_runs_alone(capsys):
+    blocks = re.findall(r"```python\n(.*?)```", (REPOSITORY / "docs/formulas.md").read_text(), re.DOTALL)
+    assert len(blocks) >= 2
+    for code in blocks:
+        exec(compile(code, "formulas", "exec"), {})
+        assert capsys.readouterr().out
+
+
 def test_the_python_of_the_page_about_the_benchmark_records_every_game(tmp_path, monkeypatch):
     (code,) = re.findall(r"```python\n(.*?)```", (REPOSITORY / "docs/benchmark.md").read_text(), re.DOTALL)
     monkeypatch.chdir(tmp_path)

@@ -3,6 +3,8 @@
 //! Nothing here can fail, because [`EnvBatch`](super::EnvBatch) has checked the calls. An environment of the compact
 //! size takes at most 256 bytes, including the playfield before its last landing.
 
+use std::ops::Range;
+
 use crate::engine::{
     ActionModel, Chain, Column, Dealer, EpisodeEnd, FallingPiece, Hand, Incoming, Piece, Placement,
     PlayfieldOf, Resting, Rules, Shape, Spin, SteeredPiece, Visible, comes_to_rest, episode_seed,
@@ -376,8 +378,14 @@ impl<C: Column, const N: usize> Envs<C, N> {
         if env_ids.is_empty() { Ok(()) } else { Err(NotReset { env_ids }) }
     }
 
-    pub fn reset(&mut self, config: &EnvConfig, rows: EnvRows<'_>, seeding: Option<&Seeding>) {
-        for (row, i) in rows.envs().enumerate() {
+    pub fn reset(
+        &mut self,
+        config: &EnvConfig,
+        (all, rows): (EnvRows<'_>, Range<usize>),
+        seeding: Option<&Seeding>,
+    ) {
+        for row in rows {
+            let i = all.env(row);
             let Some(seeding) = seeding else {
                 self.begin_next(config, i);
                 continue;

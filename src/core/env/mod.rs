@@ -72,6 +72,8 @@ pub use slots::{EnvSlot, SlotsError};
 pub use snapshot::{SharedSequences, SnapshotError};
 pub use state::{EnvState, StartPosition};
 
+use std::ops::Range;
+
 use crate::engine::rules::check_points;
 use crate::engine::{
     Chain, CompactPlayfield, Dealer, Hand, Incoming, MovingPiece, Odds, Piece, Playfield, Rules,
@@ -170,12 +172,31 @@ impl EnvBatch {
     /// # Errors
     /// [`ResetError`] for an invalid list of environments, or a wrong number of seeds or sequences.
     pub fn reset(&mut self, env_ids: Option<&[u32]>, seeding: Option<&Seeding>) -> Result<(), ResetError> {
+        self.check_reset(env_ids, seeding)?;
+        let rows = self.all_rows(env_ids);
+        each_size!(&mut self.envs, envs => envs.reset(&self.config, rows, seeding));
+        Ok(())
+    }
+
+    /// Checks that a reset of these environments can be performed.
+    ///
+    /// # Errors
+    /// The errors of [`EnvBatch::reset`].
+    pub fn check_reset(&self, env_ids: Option<&[u32]>, seeding: Option<&Seeding>) -> Result<(), ResetError> {
         let rows = self.rows(env_ids)?;
         if let Some(seeding) = seeding {
             seeding.check(rows.len())?;
         }
-        each_size!(&mut self.envs, envs => envs.reset(&self.config, rows, seeding));
         Ok(())
+    }
+
+    /// Performs some rows of a reset that [`EnvBatch::check_reset`] has accepted, so that a long one can pause.
+    ///
+    /// # Panics
+    /// If there is no such row, or a listed environment does not exist.
+    pub fn reset_checked(&mut self, env_ids: Option<&[u32]>, rows: Range<usize>, seeding: Option<&Seeding>) {
+        let (all, _) = self.all_rows(env_ids);
+        each_size!(&mut self.envs, envs => envs.reset(&self.config, (all, rows), seeding));
     }
 
     /// Performs one action in each row's environment.
@@ -280,6 +301,17 @@ impl EnvBatch {
         restored: Restored<'_>,
         reseed: Option<u64>,
     ) -> Result<(), RestoreError> {
+        self.check_restore(env_ids, restored)?;
+        let rows = self.all_rows(env_ids);
+        each_size!(&mut self.envs, envs => envs.restore(&self.config, rows, restored, reseed));
+        Ok(())
+    }
+
+    /// Checks that these environments can be restored.
+    ///
+    /// # Errors
+    /// The errors of [`EnvBatch::restore`].
+    pub fn check_restore(&self, env_ids: Option<&[u32]>, restored: Restored<'_>) -> Result<(), RestoreError> {
         let rows = self.rows(env_ids)?;
         let rules = &self.config.rules;
         match restored {
@@ -296,8 +328,22 @@ impl EnvBatch {
                 }
             }
         }
-        each_size!(&mut self.envs, envs => envs.restore(&self.config, rows, restored, reseed));
         Ok(())
+    }
+
+    /// Performs some rows of a restore that [`EnvBatch::check_restore`] has accepted, so that a long one can pause.
+    ///
+    /// # Panics
+    /// If there is no such row, or a listed environment does not exist.
+    pub fn restore_checked(
+        &mut self,
+        env_ids: Option<&[u32]>,
+        rows: Range<usize>,
+        restored: Restored<'_>,
+        reseed: Option<u64>,
+    ) {
+        let (all, _) = self.all_rows(env_ids);
+        each_size!(&mut self.envs, envs => envs.restore(&self.config, (all, rows), restored, reseed));
     }
 
     /// Checks that a list of environments is valid and that each of them has started an episode.
@@ -400,5 +446,11 @@ impl EnvBatch {
     #[inline]
     fn rows<'a>(&self, env_ids: Option<&'a [u32]>) -> Result<EnvRows<'a>, EnvIdError> {
         EnvRows::of(env_ids, self.config.num_envs)
+    }
+
+    /// The environments in a list that has been checked, and the rows of all of them.
+    fn all_rows<'a>(&self, env_ids: Option<&'a [u32]>) -> (EnvRows<'a>, Range<usize>) {
+        let rows = EnvRows { env_ids, num_envs: self.config.num_envs };
+        (rows, 0..rows.len())
     }
 }

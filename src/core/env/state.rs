@@ -1,5 +1,6 @@
 //! A single environment: extracted from a batch, inserted into another, or started from a given position.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::engine::rng::{Tag, word};
@@ -194,11 +195,12 @@ impl<C: Column, const N: usize> Envs<C, N> {
     pub fn restore(
         &mut self,
         config: &EnvConfig,
-        rows: EnvRows<'_>,
+        (all, rows): (EnvRows<'_>, Range<usize>),
         restored: Restored<'_>,
         reseed: Option<u64>,
     ) {
-        for (row, i) in rows.envs().enumerate() {
+        for row in rows {
+            let i = all.env(row);
             match restored {
                 Restored::States(states) => self.put(i, one_for(states, row)),
                 Restored::Positions(positions) => self.begin_from(config, i, one_for(positions, row)),

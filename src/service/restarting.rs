@@ -1,0 +1,169 @@
+//! Reset and RestoreState: read and check the whole request, then restart the environments and write the answer, row by
+//! row.
+//!
+//! As with Step, the call stops when its caller has left until the first environment is restarted. From then on it goes
+//! on to its end.
+
+use std::ops::Range;
+
+use prost::{Message, Name};
+
+use crate::env::{Restored, Seeding};
+use crate::recording::Cells;
+use crate::wire::positions::Positions;
+use crate::wire::{envs, pb};
+
+use super::answers::Answers;
+use super::calls::Slice;
+use super::layout::{Seen, Tensors};
+use super::refusal::Refusal;
+use super::reserved::Reserved;
+use super::session_state::SessionState;
+use super::stepping::Rooms;
+
+/// What a call that restarts environments asks for.
+pub(super) trait Restart: Message {
+    type Answer: Message + Name + Clone + Default + 'static;
+
+    /// The environments; `None` means all.
+    fn env_ids(&self) -> Option<&[u32]>;
+
+    fn sequence_number(&self) -> u64;
+
+    /// Reads and checks the request.
+    fn read(&self, state: &mut SessionState, answers: &Answers) -> Result<Beginning, Refusal>;
+
+    /// The answer after the last row.
+    fn answer(seen: Seen, sequence_number: u64) -> Self::Answer;
+}
+
+/// How environments begin again.
+#[derive(Debug)]
+pub(super) enum Beginning {
+    /// With episodes of these seeds, or with their next ones.
+    Episodes(Option<Reserved<Seeding>>),
+    /// From given states, with a new seed if there is one.
+    States(Reserved<(Positions, Vec<Option<Cells>>)>, Option<u64>),
+}
+
+/// A Reset or a RestoreState in progress.
+#[derive(Debug)]
+pub(super) struct Restarting<Q> {
+    request: Q,
+    answers: Answers,
+    begun: Option<Box<Begun>>,
+}
+
+/// The rows that have been restarted.
+#[derive(Debug)]
+struct Begun {
+    rooms: Rooms,
+    beginning: Beginning,
+    tensors: Tensors,
+    next: usize,
+}
+
+impl<Q: Restart> Restarting<Q> {
+    /// A call before its first row.
+    pub fn new(request: Q, answers: Answers) -> Restarting<Q> {
+        Restarting { request, answers, begun: None }
+    }
+
+    /// Reads the request, or restarts the next rows, at most `count`.
+    ///
+    /// # Errors
+    /// If the call is refused. Then nothing has changed.
+    pub fn advance(&mut self, state: &mut SessionState, count: u32) -> Result<Slice<Q::Answer>, Refusal> {
+        let Some(begun) = &mut self.begun else { return self.begin(state) };
+        let end = begun.next.saturating_add(count as usize).min(begun.rooms.env_ids.len());
+        begun.restart(state, begun.next..end);
+        if end < begun.rooms.env_ids.len() {
+            return Ok(Slice::MustEnd);
+        }
+        let begun = self.begun.take().expect("it has begun");
+        Ok(Slice::Done(begun.finish(state, &self.request)))
+    }
+
+    fn begin(&mut self, state: &mut SessionState) -> Result<Slice<Q::Answer>, Refusal> {
+        let (env_ids, number) = (self.request.env_ids(), self.request.sequence_number());
+        if let Some(answer) = state.numbers().kept_answer(number, &self.request)? {
+            self.answers.room(state.max_answer_bytes(env_ids))?.keep();
+            return Ok(Slice::Done(answer));
+        }
+        let rooms = Rooms::take(state, env_ids, number, &self.answers)?;
+        let read = self.request.read(state, &self.answers);
+        state.settle();
+        let (beginning, tensors) = (read?, state.layout().begin(rooms.env_ids.len()));
+        self.begun = Some(Box::new(Begun { rooms, beginning, tensors, next: 0 }));
+        Ok(Slice::Next)
+    }
+}
+
+impl Begun {
+    fn restart(&mut self, state: &mut SessionState, rows: Range<usize>) {
+        state.restart(&self.rooms, rows.clone(), &self.beginning);
+        state.layout().append(&mut self.tensors, state.batch(), self.rooms.named(&rows));
+        self.next = rows.end;
+    }
+
+    /// Counts the call, and makes its answer.
+    fn finish<Q: Restart>(self, state: &mut SessionState, request: &Q) -> Q::Answer {
+        let Begun { rooms, beginning, tensors, .. } = self;
+        drop(beginning);
+        state.settle();
+        let answer = Q::answer(state.layout().finish(tensors), state.sequence_number() + 1);
+        state.complete(request.sequence_number(), request, rooms.kept, &answer);
+        rooms.answer.keep();
+        answer
+    }
+}
+
+/// Positions as the environments take them.
+pub(super) fn restored(positions: &Positions) -> Restored<'_> {
+    match positions {
+        Positions::States(states) => Restored::States(states),
+        Positions::Drawn(drawn) => Restored::Positions(drawn),
+    }
+}
+
+impl Restart for pb::ResetRequest {
+    type Answer = pb::ResetResponse;
+
+    fn env_ids(&self) -> Option<&[u32]> {
+        envs::decode(self.envs.as_ref())
+    }
+
+    fn sequence_number(&self) -> u64 {
+        self.sequence_number
+    }
+
+    fn read(&self, state: &mut SessionState, answers: &Answers) -> Result<Beginning, Refusal> {
+        state.read_seeding(self, answers).map(Beginning::Episodes)
+    }
+
+    fn answer(seen: Seen, sequence_number: u64) -> pb::ResetResponse {
+        let Seen { observations, action_mask, infos } = seen;
+        pb::ResetResponse { observations, action_mask, infos, sequence_number }
+    }
+}
+
+impl Restart for pb::RestoreStateRequest {
+    type Answer = pb::RestoreStateResponse;
+
+    fn env_ids(&self) -> Option<&[u32]> {
+        envs::decode(self.envs.as_ref())
+    }
+
+    fn sequence_number(&self) -> u64 {
+        self.sequence_number
+    }
+
+    fn read(&self, state: &mut SessionState, answers: &Answers) -> Result<Beginning, Refusal> {
+        Ok(Beginning::States(state.read_states(self, answers)?, self.reseed))
+    }
+
+    fn answer(seen: Seen, sequence_number: u64) -> pb::RestoreStateResponse {
+        let Seen { observations, action_mask, infos } = seen;
+        pb::RestoreStateResponse { observations, action_mask, infos, sequence_number }
+    }
+}
