@@ -1,6 +1,24 @@
 //! The part of Tetrion that plays: the rules of Tetris, what an agent sees of a game, environments, agents, and whole
 //! games by the thousand.
 //!
+//! A game by one of the strongest controllers for one piece, to its 500th piece:
+//!
+//! ```
+//! use tetrion_core::agents::{Controller, Kernel};
+//! use tetrion_core::engine::{Live, Rules};
+//!
+//! let rules = Rules::simplified(10, 20);
+//! let player = Controller::named("dt-20")?.agent(rules.width)?;
+//! let mut game = Live::new(&rules, 1)?;
+//! while let Some(piece) = game.piece().filter(|_| game.statistics().pieces < 500) {
+//!     let choice = player.choose(Kernel::best(), &rules, game.playfield(), piece);
+//!     game.place(choice.placement)?;
+//! }
+//! println!("{}\n{} lines", game.playfield(), game.statistics().lines);
+//! assert_eq!(game.statistics().lines, 198);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! Nothing here knows a network, a message or a flag. The package `tetrion` builds a server, clients and a program on
 //! it, and re-exports these modules. It is a separate package so that the two compile in parallel, and so that the
 //! compiler rejects imports from above.

@@ -72,7 +72,7 @@ impl Pilot {
                 }
             }
         };
-        Some(match (decision, course.falling()) {
+        Some(match (decision, course.moving()) {
             (Decision::Place(placement), None) => placement.action(rules) as u16,
             (Decision::Place(placement), Some(MovingPiece::Falling(piece))) => {
                 piece.key_towards(placement, rules.width) as u16
@@ -100,7 +100,7 @@ impl Pilot {
 
 /// The rules and the shown pieces of a game, for its [`sight_of`].
 pub fn seen_by_a_player(course: &Course) -> (Rules, Vec<Piece>) {
-    (course.player_rules(), course.next().collect())
+    (course.player_rules(), course.preview().collect())
 }
 
 /// What a player sees of a game.

@@ -137,7 +137,7 @@ impl Player {
         let course = self.course();
         let target = (*self.targets.get(course.outcome().pieces as usize)?)?;
         // After keys have held a piece, the target is a placement of the current piece.
-        let is_held = course.falling().is_some_and(|piece| piece.is_swapped());
+        let is_held = course.moving().is_some_and(|piece| piece.is_swapped());
         let target = if is_held { target.holding(false) } else { target };
         Reasons::of(self.name(), values, course, target)
     }

@@ -60,7 +60,7 @@ impl Reasons {
     pub fn of(name: &str, values: Values<'_>, course: &Course, placement: Placement) -> Option<Reasons> {
         let rules = course.rules();
         let piece = course.hand()?.can_place(rules, course.playfield(), placement)?;
-        let cells = course.placed(placement)?;
+        let cells = course.resting_cells(placement)?;
         let (shape, landing) = land(rules, course.playfield(), piece, placement);
         let seen = Seen { piece, spin: placement.spin(), shape, landing: &landing };
         let (set, weights, score) = match values {

@@ -47,6 +47,7 @@ pub mod sessions;
 pub mod status;
 
 mod catalog;
+mod changing;
 mod costs;
 mod drawing;
 mod enumerate;

@@ -8,18 +8,14 @@ use std::ops::Range;
 
 use prost::{Message, Name};
 
-use crate::env::{Restored, Seeding};
-use crate::recording::Cells;
-use crate::wire::positions::Positions;
 use crate::wire::{envs, pb};
 
 use super::answers::Answers;
 use super::calls::Slice;
+use super::changing::{Beginning, Rooms};
 use super::layout::{Seen, Tensors};
 use super::refusal::Refusal;
-use super::reserved::Reserved;
 use super::session_state::SessionState;
-use super::stepping::Rooms;
 
 /// What a call that restarts environments asks for.
 pub(super) trait Restart: Message {
@@ -35,15 +31,6 @@ pub(super) trait Restart: Message {
 
     /// The answer after the last row.
     fn answer(seen: Seen, sequence_number: u64) -> Self::Answer;
-}
-
-/// How environments begin again.
-#[derive(Debug)]
-pub(super) enum Beginning {
-    /// With episodes of these seeds, or with their next ones.
-    Episodes(Option<Reserved<Seeding>>),
-    /// From given states, with a new seed if there is one.
-    States(Reserved<(Positions, Vec<Option<Cells>>)>, Option<u64>),
 }
 
 /// A Reset or a RestoreState in progress.
@@ -90,7 +77,7 @@ impl<Q: Restart> Restarting<Q> {
             self.answers.room(state.max_answer_bytes(env_ids))?.keep();
             return Ok(Slice::Done(answer));
         }
-        let rooms = Rooms::take(state, env_ids, number, &self.answers)?;
+        let rooms = state.rooms(env_ids, number, &self.answers)?;
         let read = self.request.read(state, &self.answers);
         state.settle();
         let (beginning, tensors) = (read?, state.layout().begin(rooms.env_ids.len()));
@@ -115,14 +102,6 @@ impl Begun {
         state.complete(request.sequence_number(), request, rooms.kept, &answer);
         rooms.answer.keep();
         answer
-    }
-}
-
-/// Positions as the environments take them.
-pub(super) fn restored(positions: &Positions) -> Restored<'_> {
-    match positions {
-        Positions::States(states) => Restored::States(states),
-        Positions::Drawn(drawn) => Restored::Positions(drawn),
     }
 }
 

@@ -18,6 +18,7 @@ use crate::wire::{DecodeError, InField, envs, features, fields, pb, positions, s
 
 use super::answers::Answers;
 use super::budget::{Budget, Share};
+use super::changing::{Beginning, Rooms, States};
 use super::costs::Costs;
 use super::history::History;
 use super::judging::View;
@@ -26,9 +27,7 @@ use super::memory::Memory;
 use super::places::Place;
 use super::refusal::Refusal;
 use super::reserved::{List, Reserved};
-use super::restarting::{Beginning, restored};
 use super::sequence::Sequence;
-use super::stepping::Rooms;
 use super::watched::{Watch, Watched};
 use super::world::World;
 
@@ -168,6 +167,18 @@ impl SessionState {
         self.watched.follow_restore(&self.batch, None, colors);
     }
 
+    /// Reserves the memory of a call that changes these environments, with this sequence number.
+    pub fn rooms(&self, env_ids: Option<&[u32]>, number: u64, answers: &Answers) -> Result<Rooms, Refusal> {
+        let max_bytes = self.max_answer_bytes(env_ids);
+        Ok(Rooms {
+            _work: answers.room(self.outcome_bytes(env_ids))?,
+            answer: answers.room(max_bytes)?,
+            kept: self.room_to_keep(number, max_bytes)?,
+            all: env_ids.is_none(),
+            env_ids: self.env_ids(env_ids, answers)?,
+        })
+    }
+
     /// Reads and checks what a Reset asks for.
     pub fn read_seeding(
         &mut self,
@@ -194,17 +205,17 @@ impl SessionState {
         &mut self,
         request: &pb::RestoreStateRequest,
         answers: &Answers,
-    ) -> Result<Reserved<(Positions, Vec<Option<Cells>>)>, Refusal> {
+    ) -> Result<Reserved<States>, Refusal> {
         let SessionState { batch, memory, .. } = self;
         let message = request.positions.as_ref().ok_or_else(|| DecodeError::missing("positions"))?;
         let rules = &batch.config().rules;
         let bytes = positions::decoded_bytes(message) + positions::colors_bytes(message);
         let decode = || -> Result<_, DecodeError> {
             let (_, positions) = positions::decode(message, Some(rules))?;
-            Ok((positions, positions::decode_colors(message, rules)?))
+            Ok(States { positions, colors: positions::decode_colors(message, rules)? })
         };
         let mut states = Reserved::make(answers, bytes, || decode().in_field("positions"))?;
-        if let Positions::States(states) = &mut states.0 {
+        if let Positions::States(states) = &mut states.positions {
             for state in states {
                 if let Some(sequence) = state.sequence() {
                     let copy = memory.share("positions.snapshots.states", sequence)?;
@@ -212,7 +223,7 @@ impl SessionState {
                 }
             }
         }
-        batch.check_restore(envs::decode(request.envs.as_ref()), restored(&states.0))?;
+        batch.check_restore(envs::decode(request.envs.as_ref()), states.restored())?;
         Ok(states)
     }
 
@@ -226,9 +237,9 @@ impl SessionState {
                 watched.follow_reset(batch, restarted);
             }
             Beginning::States(states, reseed) => {
-                let (positions, colors) = &**states;
+                let States { colors, .. } = &**states;
                 let colors = if colors.len() > 1 { &colors[rows.clone()] } else { colors };
-                batch.restore_checked(all, rows, restored(positions), *reseed);
+                batch.restore_checked(all, rows, states.restored(), *reseed);
                 watched.follow_restore(batch, restarted, colors);
             }
         }

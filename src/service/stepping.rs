@@ -10,12 +10,11 @@ use crate::prompts;
 use crate::wire::tensor::{self, Dim};
 use crate::wire::{DecodeError, envs, pb};
 
-use super::answers::{Answers, Room};
-use super::budget::Share;
+use super::answers::Answers;
 use super::calls::Slice;
+use super::changing::Rooms;
 use super::layout::{Finals, Tensors};
 use super::refusal::Refusal;
-use super::reserved::List;
 use super::session_state::SessionState;
 
 /// A Step in progress.
@@ -34,20 +33,6 @@ enum Stage {
     /// The actions of the rows before this one can be performed.
     Check(Rooms, Vec<i32>, usize),
     Perform(Box<Performed>),
-}
-
-/// Memory of a call that changes environments.
-#[derive(Debug)]
-pub(super) struct Rooms {
-    pub answer: Room,
-    /// Actions and outcomes.
-    _work: Room,
-    /// The answer that the session keeps.
-    pub kept: Option<Share>,
-    /// The environment of each row.
-    pub env_ids: List<u32>,
-    /// Whether these are all environments in order, which steps faster if nothing is listed.
-    all: bool,
 }
 
 /// The rows whose actions have been performed.
@@ -132,7 +117,7 @@ impl Stepping {
     fn begin(&self, state: &mut SessionState) -> Result<Stage, Refusal> {
         let pb::StepRequest { sequence_number, text_actions, actions, .. } = &self.request;
         let env_ids = envs::decode(self.request.envs.as_ref());
-        let rooms = Rooms::take(state, env_ids, *sequence_number, &self.answers)?;
+        let rooms = state.rooms(env_ids, *sequence_number, &self.answers)?;
         let rows = rooms.env_ids.len();
         if text_actions.is_empty() {
             let dims = [Dim::Exactly(rows as u32)];
@@ -149,30 +134,6 @@ impl Stepping {
         }
         state.batch().check(env_ids)?;
         Ok(Stage::Read(rooms, Vec::with_capacity(rows)))
-    }
-}
-
-impl Rooms {
-    /// Reserves the memory of a call on these environments with this sequence number.
-    pub fn take(
-        state: &SessionState,
-        env_ids: Option<&[u32]>,
-        number: u64,
-        answers: &Answers,
-    ) -> Result<Rooms, Refusal> {
-        let max_bytes = state.max_answer_bytes(env_ids);
-        Ok(Rooms {
-            _work: answers.room(state.outcome_bytes(env_ids))?,
-            answer: answers.room(max_bytes)?,
-            kept: state.room_to_keep(number, max_bytes)?,
-            all: env_ids.is_none(),
-            env_ids: state.env_ids(env_ids, answers)?,
-        })
-    }
-
-    /// The environments of these rows; `None` means all.
-    pub fn named(&self, rows: &Range<usize>) -> Option<&[u32]> {
-        (!self.all || rows.len() < self.env_ids.len()).then(|| &self.env_ids[rows.clone()])
     }
 }
 

@@ -9,10 +9,8 @@
 
 use std::sync::{Arc, Weak};
 
-use crate::engine::{EpisodeEnd, Rules};
-use crate::env::{
-    AutoresetMode, EnvBatch, EpisodeIndex, EpisodePhase, EpisodeStatistics, LandedPiece, StepOutcome,
-};
+use crate::engine::{EpisodeEnd, LandedPiece, Rules};
+use crate::env::{AutoresetMode, EnvBatch, EpisodeIndex, EpisodePhase, EpisodeStatistics, StepOutcome};
 use crate::recording::{Cell, Cells};
 use crate::wire::limits::MAX_WATCHES_PER_SESSION;
 use crate::wire::{pb, watching};

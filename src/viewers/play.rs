@@ -9,12 +9,10 @@ use ratatui::crossterm::event::KeyCode;
 use super::aim::Aim;
 use super::{Palette, Program, Seat, Show};
 use crate::agents::{LinearAgent, PlayChoice};
-use crate::engine::{ActionModel, HalfTurns, Key, Rules};
+use crate::engine::{ActionModel, ActionRefused, HalfTurns, Key, Rules};
 use crate::input::UsageError;
 use crate::players::{Contender, GameSeries, Player, Reasons, controller, result};
-use crate::recording::{
-    ActionRefused, Course, CurrentPiece, Recorder, Recording, RecordingError, Scene, SceneCells,
-};
+use crate::recording::{Course, CurrentPiece, Recorder, Recording, RecordingError, Scene, SceneCells};
 
 /// Work of the opponent between two frames, in pieces that a linear controller places with a kernel.
 const WORK: u64 = 1 << 16;
@@ -293,7 +291,7 @@ impl Play {
     /// Cells where the current piece would land if dropped now.
     pub fn ghost(&self) -> Option<SceneCells> {
         let course = self.course();
-        self.aim.map_or_else(|| course.dropped(), |aim| course.placed(aim.placement(course)))
+        self.aim.map_or_else(|| course.dropped(), |aim| course.resting_cells(aim.placement(course)))
     }
 
     /// The scene of the player's game.

@@ -54,7 +54,7 @@ fn keys_lead_to_every_placement_and_to_no_other() {
             let Some(piece) = course.piece() else { break };
             let all = placements(course.rules(), course.playfield(), piece);
             let expected: BTreeSet<_> =
-                all.iter().map(|place| course.placed(place).unwrap().four()).collect();
+                all.iter().map(|place| course.resting_cells(place).unwrap().four()).collect();
             let mut reached = BTreeSet::new();
             for _ in 0..4 {
                 press(&mut play, &[TURN]);
@@ -132,7 +132,7 @@ fn what_was_taken_back_is_as_it_was() {
 #[test]
 fn a_piece_falls_in_time_where_keys_move_it() {
     let mut play = play(&["--rules", "lab", "--rows-per-second", "2"]);
-    let row = |play: &Play| match play.course().falling() {
+    let row = |play: &Play| match play.course().moving() {
         Some(MovingPiece::Falling(piece)) => piece.row,
         other => panic!("{other:?} does not fall with every key"),
     };
@@ -235,7 +235,7 @@ fn a_hint_may_be_to_hold_the_piece() {
         press(&mut play, &[HINT]);
         let hint = play.hint().expect("a game that goes on").clone();
         held += usize::from(hint.placement.hold);
-        assert_eq!(play.course().placed(hint.placement), Some(hint.cells));
+        assert_eq!(play.course().resting_cells(hint.placement), Some(hint.cells));
         let best = hint.scores.iter().map(|(_, score)| *score).fold(f64::NEG_INFINITY, f64::max);
         assert_eq!(hint.score, best);
         screen(&play, 100, 30);

@@ -3,22 +3,10 @@
 //! No agent sees any of this. Nothing is stored for it: everything is derived from state that steps need anyway, so
 //! that an environment without viewers costs nothing.
 
-use crate::engine::{Column, EpisodeEnd, Piece, PieceCells, land_at};
+use crate::engine::{Column, EpisodeEnd, LandedPiece, land_at};
 
 use super::columns::{LastLanding, each_size};
 use super::{AnyEnvs, EnvBatch, EnvConfig, EpisodeIndex, EpisodePhase, EpisodeStatistics, FinalBatch};
-
-/// A piece at rest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LandedPiece {
-    /// The piece that landed.
-    pub piece: Piece,
-    /// Row and column of its cells before rows cleared, ordered by row, then by column. Rows may be above the
-    /// playfield.
-    pub cells: PieceCells,
-    /// The rows that cleared, by their numbers before clearing; bit r is row r.
-    pub cleared_rows: u64,
-}
 
 impl EnvBatch {
     /// The last landing in an environment's episode, if any.

@@ -62,7 +62,6 @@ mod step;
 pub use columns::{EpisodeIndex, EpisodePhase, EpisodeStatistics};
 pub use config::{AutoresetMode, EnvConfig, InvalidActionPolicy};
 pub use fields::{DataType, Dim, FIELDS, Field, FieldInfo, FieldSpec, Kind, Needs, Role};
-pub use glance::LandedPiece;
 pub use refusals::{
     ActionError, CreateError, EnvIdError, NotReset, PositionError, ReadError, RefusedAction, ResetError,
     RestoreError, SeedingError, StepError, WrongLength,

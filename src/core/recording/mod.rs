@@ -22,7 +22,7 @@ mod scene;
 mod timeline;
 
 pub use cells::{Cell, Cells, SceneCells, remaining, risen};
-pub use course::{ActionRefused, Course};
+pub use course::Course;
 pub use record::{Outcome, Pieces, Recording, RecordingError, Setup};
 pub use recorder::Recorder;
 pub use replay::{Difference, Replay};

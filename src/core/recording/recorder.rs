@@ -1,6 +1,8 @@
 //! Records a game while it is played.
 
-use super::course::{ActionRefused, Course};
+use crate::engine::ActionRefused;
+
+use super::course::Course;
 use super::record::{Recording, RecordingError, Setup};
 use super::timeline::Timeline;
 

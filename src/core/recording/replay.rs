@@ -1,8 +1,8 @@
 //! Replays a recording, checks it and steps through it.
 
-use crate::engine::{EpisodeEnd, Playfield};
+use crate::engine::{ActionRefused, EpisodeEnd, Playfield};
 
-use super::course::{ActionRefused, Course};
+use super::course::Course;
 use super::record::{Outcome, Recording, RecordingError};
 use super::scene::Scene;
 use super::timeline::Timeline;

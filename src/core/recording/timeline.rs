@@ -1,6 +1,8 @@
 //! A game that can be stepped through in both directions, in bounded memory.
 
-use super::course::{ActionRefused, Course};
+use crate::engine::ActionRefused;
+
+use super::course::Course;
 
 /// The largest number of checkpoints. Each takes about two kilobytes.
 const MAX_CHECKPOINTS: usize = 512;

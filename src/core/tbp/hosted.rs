@@ -216,7 +216,7 @@ fn plain(info: Info) -> Info {
 
 /// The current piece and those after it.
 fn queue(course: &Course) -> impl Iterator<Item = Tetromino> {
-    course.piece().into_iter().chain(course.next())
+    course.piece().into_iter().chain(course.preview())
 }
 
 /// The position of a game in the words of the protocol.

@@ -161,7 +161,7 @@ impl Hall<'_> {
         let player = bot.as_ref().map_or(String::new(), |bot| format!("{} {}", bot.name, bot.version));
         let recording =
             recorder.recording(player.trim(), &format!("game {game} with seed {}", self.hosting.seed));
-        let attack = recorder.course().attack();
+        let attack = recorder.course().statistics().sent;
         Ok(Some(HostedGame { game, seed, bot, end, attack, passed_over, recording }))
     }
 }

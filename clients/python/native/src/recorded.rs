@@ -143,7 +143,7 @@ fn from_the_top<'a>(
     let pieces = Pieces::Sequence(state.deal(1 + usize::from(rules.preview)).into());
     let setup = Setup { start: Some(start), ..Setup::new(rules, pieces) };
     let drawn = Course::new(&setup).map_err(unplayable)?;
-    if drawn.falling() == state.falling() {
+    if drawn.moving() == state.falling() {
         return Ok(Some((state, actions)));
     }
     let config = EnvConfig {

@@ -7,9 +7,9 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::{Value, json};
-use tetrion::engine::{ActionModel, Piece};
+use tetrion::engine::{ActionModel, ActionRefused, Piece};
 use tetrion::picture::{Canvas, ColourScheme, Ink, Layout, caption, draw, moment, points};
-use tetrion::recording::{ActionRefused, Cell, Difference, Scene};
+use tetrion::recording::{Cell, Difference, Scene};
 use tetrion::wire::{pb, recording, watching};
 
 use super::pictures::{Picture, scheme};
@@ -142,7 +142,7 @@ fn page(replay: &mut tetrion::recording::Replay) -> Value {
         see(&scene);
         before = scene;
     }
-    pieces.extend(replay.course().next().map(|piece| number(&piece)));
+    pieces.extend(replay.course().preview().map(|piece| number(&piece)));
     let colours = |scheme: ColourScheme| {
         let hues = Ink::all().filter(|ink| matches!(ink, Ink::Body(_)));
         hues.map(|ink| scheme.rgb(ink)).collect::<Vec<_>>()

@@ -1,10 +1,8 @@
 //! Recordings that no game has: a falsified one is found where it differs.
 
-use tetrion_core::engine::{EpisodeEnd, Playfield, Rules, Tetromino};
+use tetrion_core::engine::{ActionRefused, EpisodeEnd, Playfield, Rules, Tetromino};
 use tetrion_core::env::StartPosition;
-use tetrion_core::recording::{
-    ActionRefused, Difference, Pieces, Recorder, Recording, RecordingError, Replay, Setup,
-};
+use tetrion_core::recording::{Difference, Pieces, Recorder, Recording, RecordingError, Replay, Setup};
 
 use tetrion_testing::{Dice, play, sequence};
 

@@ -1,0 +1,424 @@
+//! A game in progress with everything that its player sees and does: playfield, pieces, hold, keys, garbage, counters.
+//!
+//! ```
+//! use tetrion_core::engine::{EpisodeEnd, Live, Rules};
+//!
+//! let mut game = Live::new(&Rules::simplified(6, 8), 7)?;
+//! while let Some(&(_, placement)) = game.placements().first() {
+//!     game.place(placement)?;
+//! }
+//! assert_eq!(game.end(), Some(EpisodeEnd::ToppedOut));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A [`Live`] game is a value of about a kilobyte: a copy is another game that goes on from here with the same pieces. It
+//! knows no colours, no rewards over time and no agents. Loops that place millions of pieces a second keep a
+//! [`Game`](super::Game) instead, which has no preview, and environments keep arrays of the parts; tests hold all three
+//! equal.
+
+use super::clears::Chain;
+use super::episode_end::EpisodeEnd;
+use super::game::{Counted, Game, comes_to_rest, land_at};
+use super::hand::Hand;
+use super::incoming::Incoming;
+use super::key::Key;
+use super::keypress::FallingPiece;
+use super::piece::Piece;
+use super::placement::Placement;
+use super::playfield::Playfield;
+use super::randomizer::{Dealer, Odds};
+use super::rules::{ActionModel, Rules, RulesError};
+use super::shape::{PieceCells, Shape};
+use super::spin::Spin;
+use super::steered::{MovingPiece, SteeredPiece};
+use super::visible::Visible;
+
+/// A game in progress.
+#[derive(Clone, Debug)]
+pub struct Live {
+    rules: Rules,
+    dealer: Dealer,
+    game: Game<u64, 32>,
+    visible: Visible,
+    held: Option<Piece>,
+    /// The current piece on its way down, in games with keys.
+    moving: Option<MovingPiece>,
+    incoming: Incoming,
+    steps: u64,
+    sent: u64,
+}
+
+/// The counters of a game.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Statistics {
+    /// Actions so far: placements or keys.
+    pub steps: u64,
+    /// Pieces landed.
+    pub pieces: u64,
+    /// Lines cleared.
+    pub lines: u64,
+    /// Points, under the rules' scoring.
+    pub score: f64,
+    /// Lines sent, by the rules' table of attack.
+    pub sent: u64,
+}
+
+/// What an action did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Happened {
+    /// The piece that landed; `None` for a key after which the piece is still in play.
+    pub landed: Option<LandedPiece>,
+    /// Lines cleared.
+    pub lines: u8,
+    /// Points.
+    pub points: f64,
+    /// Lines sent.
+    pub sent: u32,
+    /// Rows of garbage that rose.
+    pub risen: u8,
+}
+
+/// A piece at rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LandedPiece {
+    /// The piece that landed.
+    pub piece: Piece,
+    /// Row and column of its cells before rows cleared, ordered by row, then by column. Rows may be above the
+    /// playfield.
+    pub cells: PieceCells,
+    /// The rows that cleared, by their numbers before clearing; bit r is row r.
+    pub cleared_rows: u64,
+}
+
+/// The reason why an action was refused. A refused action changes nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ActionRefused {
+    /// The game is over.
+    #[error("the game is over: {0}")]
+    Ended(EpisodeEnd),
+    /// The rules have no such action.
+    #[error("action {action} is out of range, expected 0..{num_actions}")]
+    OutOfRange {
+        /// The action.
+        action: u32,
+        /// Number of actions under the rules.
+        num_actions: u32,
+    },
+    /// The current piece, or the piece that hold brings into play, has no such placement here.
+    #[error("action {action} is no placement of {letter} here")]
+    NoPlacement {
+        /// The action.
+        action: u32,
+        /// The letter of the current piece.
+        letter: char,
+    },
+    /// The key cannot be pressed now.
+    #[error("action {action}, {}, cannot be done with {letter} here", .key.name())]
+    NoKey {
+        /// The action.
+        action: u32,
+        /// The key.
+        key: Key,
+        /// The letter of the current piece.
+        letter: char,
+    },
+}
+
+impl Happened {
+    const NOTHING: Happened = Happened { landed: None, lines: 0, points: 0.0, sent: 0, risen: 0 };
+}
+
+impl Live {
+    /// The episode with this seed, before its first action.
+    ///
+    /// # Errors
+    /// [`RulesError`] for rules that cannot be played.
+    pub fn new(rules: &Rules, seed: u64) -> Result<Live, RulesError> {
+        rules.check()?;
+        let empty = Playfield::empty(rules.width, rules.height);
+        Ok(Live::starting_from(rules, rules.dealer(seed), empty, [], None))
+    }
+
+    /// A game of a dealer's pieces that starts from a playfield. The given pieces replace the first ones that are seen.
+    ///
+    /// # Panics
+    /// When the rules cannot be played, or the playfield has another size.
+    pub fn starting_from(
+        rules: &Rules,
+        mut dealer: Dealer,
+        playfield: Playfield,
+        pieces: impl IntoIterator<Item = Piece>,
+        held: Option<Piece>,
+    ) -> Live {
+        let visible = Visible::dealt(&mut dealer, rules.preview).starting_with(pieces);
+        let game = Game { playfield, ..Game::new(rules) };
+        let (incoming, moving) = (Incoming::default(), None);
+        let mut live =
+            Live { rules: *rules, dealer, game, visible, held, moving, incoming, steps: 0, sent: 0 };
+        live.appear();
+        live
+    }
+
+    /// The rules.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// The playfield, without the current piece.
+    pub fn playfield(&self) -> &Playfield {
+        &self.game.playfield
+    }
+
+    /// The piece in play; `None` after the end of the game.
+    pub fn piece(&self) -> Option<Piece> {
+        if self.game.end.is_none() { self.visible.current() } else { None }
+    }
+
+    /// The pieces that can be placed; `None` after the end of the game.
+    pub fn hand(&self) -> Option<Hand> {
+        self.visible.hand(&self.player_rules(), self.held).filter(|_| self.game.end.is_none())
+    }
+
+    /// The held piece, if any.
+    pub fn held(&self) -> Option<Piece> {
+        self.held
+    }
+
+    /// The next pieces, as many as the rules show.
+    pub fn preview(&self) -> impl Iterator<Item = Piece> {
+        self.visible.pieces().skip(1)
+    }
+
+    /// The odds of the piece after the preview.
+    pub fn odds(&self) -> Odds {
+        self.dealer.odds()
+    }
+
+    /// The piece in play on its way down, in games with keys.
+    pub fn moving(&self) -> Option<MovingPiece> {
+        if self.game.end.is_none() { self.moving } else { None }
+    }
+
+    /// Queued garbage, if the rules have garbage.
+    pub fn incoming(&self) -> Incoming {
+        self.incoming
+    }
+
+    /// The recent clears that the rules ask for.
+    pub fn chain(&self) -> Chain {
+        self.game.chain
+    }
+
+    /// The counters.
+    pub fn statistics(&self) -> Statistics {
+        let Game { pieces, lines, score, .. } = self.game;
+        Statistics { steps: self.steps, pieces, lines, score, sent: self.sent }
+    }
+
+    /// The way the game ended; `None` while it goes on.
+    pub fn end(&self) -> Option<EpisodeEnd> {
+        self.game.end
+    }
+
+    /// The rules for the player's choice of a placement. They do not allow hold if the current piece came from hold.
+    pub fn player_rules(&self) -> Rules {
+        self.rules.while_moving(self.moving)
+    }
+
+    /// The placements of the hand, each with its piece, in ascending order of actions; empty after the end of the game.
+    pub fn placements(&self) -> Vec<(Piece, Placement)> {
+        let rules = self.player_rules();
+        self.hand().map_or(Vec::new(), |hand| hand.placements(&rules, self.playfield()))
+    }
+
+    /// The keys that can be pressed; empty in placement games.
+    pub fn keys(&self) -> Vec<Key> {
+        self.rules.keys().iter().copied().filter(|&key| self.has_key(key)).collect()
+    }
+
+    fn has_key(&self, key: Key) -> bool {
+        match self.moving() {
+            None => false,
+            Some(MovingPiece::Falling(_)) => true,
+            Some(MovingPiece::Steered(piece)) => {
+                piece.has_key(&self.rules, self.playfield(), key, self.held, self.visible.next())
+            }
+        }
+    }
+
+    /// The resting cells of a placement, before rows are cleared; `None` if the placement does not exist.
+    pub fn resting_cells(&self, placement: Placement) -> Option<PieceCells> {
+        let piece = self.hand()?.can_place(&self.rules, self.playfield(), placement)?;
+        let (shape, row) = comes_to_rest(&self.rules, self.playfield(), piece, placement);
+        Some(shape.cells_at(row, placement.column))
+    }
+
+    /// The resting cells of the current piece if it were dropped now; `None` in placement games.
+    pub fn dropped(&self) -> Option<PieceCells> {
+        Some(self.moving()?.dropped(&self.rules, self.playfield()))
+    }
+
+    /// Plays an action by its number: a placement or a key.
+    ///
+    /// ```
+    /// use tetrion_core::engine::{Key, Live, Rules};
+    ///
+    /// let mut game = Live::new(&Rules::preset("lab").unwrap(), 4)?;
+    /// game.play(Key::Left as u32)?;
+    /// let happened = game.play(Key::HardDrop as u32)?;
+    /// assert_eq!(happened.landed.map(|landed| landed.cells.len()), Some(4));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ActionRefused`] for an action that cannot be played.
+    pub fn play(&mut self, action: u32) -> Result<Happened, ActionRefused> {
+        let num_actions = self.rules.num_actions();
+        if let Some(end) = self.game.end {
+            return Err(ActionRefused::Ended(end));
+        }
+        if action >= num_actions {
+            return Err(ActionRefused::OutOfRange { action, num_actions });
+        }
+        match self.rules.action_model {
+            ActionModel::Placement => self.place(Placement::from_action(action, &self.rules)),
+            ActionModel::Keypress => self.press(Key::ALL[action as usize]),
+        }
+    }
+
+    /// Places the current piece, or the other one of the hand while holding the current one.
+    ///
+    /// ```
+    /// use tetrion_core::engine::{Dealer, Live, Placement, Playfield, Rules, parse_sequence};
+    ///
+    /// let rules = Rules::simplified(6, 4);
+    /// let start = Playfield::from_drawing(6, 4, "##.###\n##.###").unwrap();
+    /// let pieces = Dealer::sequence(parse_sequence("IO")?.into());
+    /// let mut game = Live::starting_from(&rules, pieces, start, [], None);
+    /// let happened = game.place(Placement::straight(0, 2))?;
+    /// assert_eq!(happened.lines, 2);
+    /// assert_eq!(game.playfield().to_string(), "......\n......\n..#...\n..#...");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ActionRefused`] for a placement that does not exist.
+    ///
+    /// # Panics
+    /// In games with keys.
+    pub fn place(&mut self, placement: Placement) -> Result<Happened, ActionRefused> {
+        assert_eq!(self.rules.action_model, ActionModel::Placement, "pieces are placed, not steered");
+        let Some(hand) = self.hand() else { return Err(self.ended()) };
+        let Some(piece) = hand.can_place(&self.rules, self.playfield(), placement) else {
+            let action = placement.action(&self.rules);
+            return Err(ActionRefused::NoPlacement { action, letter: self.letter() });
+        };
+        if placement.hold {
+            self.visible.hold(&mut self.held, &mut self.dealer, self.rules.preview);
+        }
+        let (shape, row) = comes_to_rest(&self.rules, &self.game.playfield, piece, placement);
+        self.steps += 1;
+        Ok(self.land((piece, placement.spin()), shape, row, placement.column))
+    }
+
+    /// Presses a key.
+    ///
+    /// # Errors
+    /// [`ActionRefused`] for a key that cannot be pressed.
+    ///
+    /// # Panics
+    /// In placement games.
+    pub fn press(&mut self, key: Key) -> Result<Happened, ActionRefused> {
+        assert_eq!(self.rules.action_model, ActionModel::Keypress, "pieces are steered, not placed");
+        let Some(moving) = self.moving() else { return Err(self.ended()) };
+        if !self.has_key(key) {
+            return Err(ActionRefused::NoKey { action: key as u32, key, letter: self.letter() });
+        }
+        self.steps += 1;
+        Ok(match moving {
+            MovingPiece::Falling(piece) => {
+                let fall = piece.step(key, &self.game.playfield);
+                self.moving = Some(fall.piece.into());
+                let (row, column) = fall.piece.corner();
+                let landed = (fall.piece.tetromino, Spin::None);
+                if fall.rests {
+                    self.land(landed, fall.piece.shape(), row, column)
+                } else {
+                    Happened::NOTHING
+                }
+            }
+            MovingPiece::Steered(piece) if key == Key::Hold => {
+                let swapped = piece.swapped(&self.rules, self.playfield(), self.held, self.visible.next());
+                self.visible.hold(&mut self.held, &mut self.dealer, self.rules.preview);
+                self.moving = swapped.map(Into::into);
+                Happened::NOTHING
+            }
+            MovingPiece::Steered(piece) => {
+                let steered = piece.step(&self.rules, &self.game.playfield, key);
+                self.moving = Some(steered.piece.into());
+                match steered.resting {
+                    None => Happened::NOTHING,
+                    Some(resting) => {
+                        let (shape, landed) =
+                            (resting.shape(piece.tetromino), (piece.tetromino, resting.spin));
+                        self.land(landed, shape, resting.row, resting.column)
+                    }
+                }
+            }
+        })
+    }
+
+    /// Counts a step whose action did not exist, with its points and the end of the game if it ends it.
+    pub fn pass(&mut self, points: f64, end: Option<EpisodeEnd>) {
+        self.steps += 1;
+        self.game.score += points;
+        self.game.end = self.game.end.or(end);
+    }
+
+    fn ended(&self) -> ActionRefused {
+        ActionRefused::Ended(self.game.end.expect("without a piece in play a game is over"))
+    }
+
+    /// The letter of the piece in play.
+    fn letter(&self) -> char {
+        self.rules.pieces.letter(self.visible.current().expect("a game that goes on"))
+    }
+
+    /// Lets a piece come to rest and the next one appear.
+    fn land(&mut self, (piece, spin): (Piece, Spin), shape: &Shape, row: u8, column: u8) -> Happened {
+        let Live { rules, dealer, game, visible, incoming, .. } = self;
+        let landing = land_at(rules, &game.playfield, shape, row, column);
+        let cleared_rows = landing.vanished_rows();
+        visible.advance(dealer, rules.preview);
+        let next = visible.current();
+        game.playfield = landing.afterstate;
+        let (number, chained) = ((dealer.garbage_seed(), game.pieces), (spin, &mut game.chain));
+        let Counted { landed, points, sent } =
+            landing.landed().counted(rules, &mut game.playfield, chained, incoming, number, next);
+        game.pieces += 1;
+        game.lines += u64::from(landed.lines);
+        game.score += points;
+        game.end = match next {
+            _ if landed.terminal => Some(EpisodeEnd::ToppedOut),
+            None => Some(EpisodeEnd::OutOfPieces),
+            Some(_) => None,
+        };
+        let risen = incoming.just_risen;
+        self.sent += u64::from(sent);
+        self.appear();
+        let landed_piece = LandedPiece { piece, cells: shape.cells_at(row, column), cleared_rows };
+        Happened { landed: Some(landed_piece), lines: landed.lines, points, sent, risen }
+    }
+
+    /// Puts the current piece where pieces start to fall, in games with keys.
+    fn appear(&mut self) {
+        let Rules { width, height, .. } = self.rules;
+        let spawn = |piece| match self.rules.steers() {
+            true => SteeredPiece::spawn(&self.rules, self.playfield(), piece).into(),
+            false => FallingPiece::spawn(piece, width, height).into(),
+        };
+        if self.rules.action_model == ActionModel::Keypress {
+            self.moving = self.visible.current().map(spawn);
+        }
+    }
+}

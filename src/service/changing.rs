@@ -1,0 +1,58 @@
+//! What a call that changes environments holds between its slices. It does not know the session.
+
+use std::ops::Range;
+
+use crate::env::{Restored, Seeding};
+use crate::recording::Cells;
+use crate::wire::positions::Positions;
+
+use super::answers::Room;
+use super::budget::Share;
+use super::reserved::{List, Reserved};
+
+/// Memory of a call that changes environments.
+#[derive(Debug)]
+pub(super) struct Rooms {
+    pub answer: Room,
+    /// Actions and outcomes.
+    pub _work: Room,
+    /// The answer that the session keeps.
+    pub kept: Option<Share>,
+    /// The environment of each row.
+    pub env_ids: List<u32>,
+    /// Whether these are all environments in order, which steps faster if nothing is listed.
+    pub all: bool,
+}
+
+impl Rooms {
+    /// The environments of these rows; `None` means all.
+    pub fn named(&self, rows: &Range<usize>) -> Option<&[u32]> {
+        (!self.all || rows.len() < self.env_ids.len()).then(|| &self.env_ids[rows.clone()])
+    }
+}
+
+/// How environments begin again.
+#[derive(Debug)]
+pub(super) enum Beginning {
+    /// With episodes of these seeds, or with their next ones.
+    Episodes(Option<Reserved<Seeding>>),
+    /// From given states, with a new seed if there is one.
+    States(Reserved<States>, Option<u64>),
+}
+
+/// Given positions, and the origins of the cells of each if they are known.
+#[derive(Debug)]
+pub(super) struct States {
+    pub positions: Positions,
+    pub colors: Vec<Option<Cells>>,
+}
+
+impl States {
+    /// The positions as the environments take them.
+    pub fn restored(&self) -> Restored<'_> {
+        match &self.positions {
+            Positions::States(states) => Restored::States(states),
+            Positions::Drawn(drawn) => Restored::Positions(drawn),
+        }
+    }
+}
