@@ -175,7 +175,7 @@ test-release: ## the files of a release, and the Python package without Rust, ea
 
 lint: ## what CI refuses
 	cargo fmt --all --check
-	cargo clippy --all-targets --workspace -- -D warnings
+	cargo clippy --all-targets --workspace --exclude tetrion-fuzz -- -D warnings
 
 doc: ## the crate's documentation, warnings refused
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
@@ -204,7 +204,7 @@ fuzz-check: ## the same with the program of the tests, which does not say what i
 fuzz-run: ## of both, what follows the build
 	@printf '%s\n' $(FUZZ_TARGETS) | xargs -P $(FUZZ_JOBS) -I TARGET sh -c '\
 		mkdir -p fuzz/found/TARGET; \
-		if $(FUZZ_PROGRAMS)/TARGET fuzz/found/TARGET fuzz/corpus/TARGET -keep_seed=1 -artifact_prefix=fuzz/found/ \
+		if $(FUZZ_PROGRAMS)/TARGET fuzz/found/TARGET fuzz/corpus/TARGET -keep_seed=1 -artifact_prefix=fuzz/found/TARGET- \
 			-max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 > fuzz/found/TARGET.log 2>&1; \
 		then echo "TARGET: $$(sed -n "s/^Done //p" fuzz/found/TARGET.log)"; \
 		else cat fuzz/found/TARGET.log; exit 255; fi'

@@ -46,8 +46,8 @@ const MAX_FRAMES: usize = 8;
 /// Work of a call: enough to do something, too little to be slow.
 const MAX_WORK: Duration = Duration::from_millis(5);
 
-/// libFuzzer reads this section after every input, beside what an instrumented program counts.
-#[unsafe(link_section = "__libfuzzer_extra_counters")]
+/// On Linux, libFuzzer reads this section after every input, beside the counters of an instrumented program.
+#[cfg_attr(target_os = "linux", unsafe(link_section = "__libfuzzer_extra_counters"))]
 static OUTCOMES: [AtomicU8; 4096] = [const { AtomicU8::new(0) }; 4096];
 
 static RUNTIME: LazyLock<Runtime> =

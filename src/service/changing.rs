@@ -1,4 +1,5 @@
-//! What a call that changes environments holds between its slices. It does not know the session.
+//! The memory and the request of a call that changes environments, between its slices. This file does not know the
+//! session.
 
 use std::ops::Range;
 
@@ -36,7 +37,7 @@ impl Rooms {
 pub(super) enum Beginning {
     /// With episodes of these seeds, or with their next ones.
     Episodes(Option<Reserved<Seeding>>),
-    /// From given states, with a new seed if there is one.
+    /// From given states; with a seed, their later pieces come from it.
     States(Reserved<States>, Option<u64>),
 }
 

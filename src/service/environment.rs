@@ -153,7 +153,7 @@ impl Desk {
         self.restart(&session, request, reading).await
     }
 
-    /// Restarts environments of a session, as a request asks that takes this long to read.
+    /// Restarts environments of a session. `reading` is the rough time to read the request.
     async fn restart<Q: Restart + 'static>(
         &self,
         session: &Arc<Session>,
@@ -161,7 +161,7 @@ impl Desk {
         reading: Duration,
     ) -> Result<Q::Answer, Refusal> {
         let costs = session.costs();
-        let size = (costs.of_step(request.env_ids()) + reading, costs.rows(request.env_ids()));
+        let size = (reading, costs.of_step(request.env_ids()), costs.rows(request.env_ids()));
         let mut restarting = Restarting::new(request, self.answers.clone());
         session.call_by_rows(&self.lane, size, move |state, rows| restarting.advance(state, rows)).await
     }
@@ -171,9 +171,10 @@ impl Desk {
         let (costs, env_ids) = (session.costs(), envs::decode(request.envs.as_ref()));
         let reading = if request.text_actions.is_empty() { Duration::ZERO } else { costs.of_text(env_ids) };
         let (work, rows) = (costs.of_step(env_ids) + reading, costs.rows(env_ids));
+        let size = (Duration::ZERO, work, rows);
         let mut stepping = Stepping::new(request, self.answers.clone());
         let step = move |state: &mut SessionState, rows| stepping.advance(state, rows);
-        let answer = session.call_by_rows(&self.lane, (work, rows), step).await?;
+        let answer = session.call_by_rows(&self.lane, size, step).await?;
         self.service.counters.steps.increment(rows);
         Ok(answer)
     }
@@ -182,7 +183,7 @@ impl Desk {
         let session = self.session(&request.session)?;
         let drawing = rendering::decode(&request)?;
         let (costs, env_ids) = (session.costs(), envs::decode(request.envs.as_ref()));
-        let size = (costs.of_render(&drawing, env_ids), costs.rows(env_ids));
+        let size = (Duration::ZERO, costs.of_render(&drawing, env_ids), costs.rows(env_ids));
         let mut rendering = Rendering::new(request, drawing, self.answers.clone());
         session.call_by_rows(&self.lane, size, move |state, rows| rendering.advance(state, rows)).await
     }
@@ -190,7 +191,7 @@ impl Desk {
     async fn save_state(&self, request: pb::SaveStateRequest) -> Result<pb::SaveStateResponse, Refusal> {
         let session = self.session(&request.session)?;
         let (costs, env_ids) = (session.costs(), envs::decode(request.envs.as_ref()));
-        let size = (costs.of_save(env_ids), costs.rows(env_ids));
+        let size = (Duration::ZERO, costs.of_save(env_ids), costs.rows(env_ids));
         let mut saving = Saving::new(request, self.answers.clone());
         session.call_by_rows(&self.lane, size, move |state, rows| saving.advance(state, rows)).await
     }

@@ -6,7 +6,8 @@
 //! * [`evaluation`] plays whole games and streams their results; [`games`] holds the running games, `places` limits
 //!   evaluations.
 //! * [`sessions`] holds the table of sessions; `session_state` performs a session's calls, `memory` counts its bytes,
-//!   `sequence` keeps its last answer.
+//!   `sequence` keeps its last answer. Long calls work row by row: `stepping`, `restarting` (both with `changing`) and
+//!   `reading`.
 //! * [`direct`] steps a session without messages, for a caller in the same process.
 //! * `watching` streams sessions to callers that watch them; `watched` is the state that a session keeps for them.
 //! * [`dm_env_rpc`] is the second API on the same store; `world` is one of its environments.

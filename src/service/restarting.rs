@@ -1,8 +1,8 @@
 //! Reset and RestoreState: read and check the whole request, then restart the environments and write the answer, row by
 //! row.
 //!
-//! As with Step, the call stops when its caller has left until the first environment is restarted. From then on it goes
-//! on to its end.
+//! The first slice reads all that is asked for, and restarts the first rows. So the call has either not begun when its
+//! caller leaves, or it goes on to its end.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ use super::layout::{Seen, Tensors};
 use super::refusal::Refusal;
 use super::session_state::SessionState;
 
-/// What a call that restarts environments asks for.
+/// A request to restart environments.
 pub(super) trait Restart: Message {
     type Answer: Message + Name + Clone + Default + 'static;
 
@@ -56,33 +56,39 @@ impl<Q: Restart> Restarting<Q> {
         Restarting { request, answers, begun: None }
     }
 
-    /// Reads the request, or restarts the next rows, at most `count`.
+    /// Restarts the next rows, at most `count`, after reading the request if these are the first.
     ///
     /// # Errors
     /// If the call is refused. Then nothing has changed.
     pub fn advance(&mut self, state: &mut SessionState, count: u32) -> Result<Slice<Q::Answer>, Refusal> {
-        let Some(begun) = &mut self.begun else { return self.begin(state) };
-        let end = begun.next.saturating_add(count as usize).min(begun.rooms.env_ids.len());
-        begun.restart(state, begun.next..end);
-        if end < begun.rooms.env_ids.len() {
+        let mut begun = match self.begun.take() {
+            Some(begun) => begun,
+            None => {
+                let number = self.request.sequence_number();
+                if let Some(answer) = state.numbers().kept_answer(number, &self.request)? {
+                    self.answers.room(state.max_answer_bytes(self.request.env_ids()))?.keep();
+                    return Ok(Slice::Done(answer));
+                }
+                Box::new(self.begin(state)?)
+            }
+        };
+        let (first, all) = (begun.next, begun.rooms.env_ids.len());
+        begun.restart(state, first..first.saturating_add(count as usize).min(all));
+        if begun.next < all {
+            self.begun = Some(begun);
             return Ok(Slice::MustEnd);
         }
-        let begun = self.begun.take().expect("it has begun");
         Ok(Slice::Done(begun.finish(state, &self.request)))
     }
 
-    fn begin(&mut self, state: &mut SessionState) -> Result<Slice<Q::Answer>, Refusal> {
+    /// Reads the request. In the same slice, so that a caller that leaves afterwards leaves nothing behind.
+    fn begin(&self, state: &mut SessionState) -> Result<Begun, Refusal> {
         let (env_ids, number) = (self.request.env_ids(), self.request.sequence_number());
-        if let Some(answer) = state.numbers().kept_answer(number, &self.request)? {
-            self.answers.room(state.max_answer_bytes(env_ids))?.keep();
-            return Ok(Slice::Done(answer));
-        }
         let rooms = state.rooms(env_ids, number, &self.answers)?;
         let read = self.request.read(state, &self.answers);
         state.settle();
         let (beginning, tensors) = (read?, state.layout().begin(rooms.env_ids.len()));
-        self.begun = Some(Box::new(Begun { rooms, beginning, tensors, next: 0 }));
-        Ok(Slice::Next)
+        Ok(Begun { rooms, beginning, tensors, next: 0 })
     }
 }
 

@@ -179,7 +179,7 @@ impl SessionState {
         })
     }
 
-    /// Reads and checks what a Reset asks for.
+    /// Reads and checks the seeds or pieces of a Reset; `None` if it names none.
     pub fn read_seeding(
         &mut self,
         request: &pb::ResetRequest,
@@ -200,7 +200,7 @@ impl SessionState {
         Ok(seeding)
     }
 
-    /// Reads and checks what a RestoreState asks for: the positions, and the origins of their cells.
+    /// Reads and checks the positions of a RestoreState, and the origins of their cells.
     pub fn read_states(
         &mut self,
         request: &pb::RestoreStateRequest,
@@ -281,7 +281,7 @@ impl SessionState {
         self.layout.block(&self.batch)
     }
 
-    /// Steps all environments like [`SessionState::step`], and writes the tensors of the answer into `block`. A refused
+    /// Steps all environments as a Step does, and writes the tensors of the answer into `block`. A refused
     /// call leaves the block unchanged. Returns the last states of ended episodes.
     pub fn step_into(
         &mut self,
@@ -302,7 +302,7 @@ impl SessionState {
         Ok(layout.final_batch(batch, &outcome.finals))
     }
 
-    /// Resets all environments like [`SessionState::reset`], optionally with seeds, and fills a block. Its rewards and
+    /// Resets all environments as a Reset does, optionally with seeds, and fills a block. Its rewards and
     /// flags are zeros.
     pub fn reset_into(
         &mut self,

@@ -152,7 +152,7 @@ pub fn decode_colors(message: &pb::Positions, rules: &Rules) -> Result<Vec<Optio
     states.iter().enumerate().map(decode).collect::<Result<_, _>>().in_field("snapshots")
 }
 
-/// Most bytes of what [`decode_colors`] returns.
+/// Most bytes of the cells that [`decode_colors`] reads.
 pub fn colors_bytes(message: &pb::Positions) -> u64 {
     let Some(Kind::Snapshots(pb::Snapshots { states })) = &message.kind else { return 0 };
     // A cell has a byte in the snapshot and in memory.

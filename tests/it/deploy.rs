@@ -45,6 +45,25 @@ fn flags_and_variables_are_those_of_the_program() {
     }
 }
 
+/// Cargo reads the manifests of all packages, those too that the image does not need.
+#[test]
+fn the_image_is_made_from_every_package() {
+    let packages = read("Cargo.toml");
+    let (_, members) = packages.split_once("members = [").unwrap();
+    let members: Vec<&str> = members.split(']').next().unwrap().split('"').skip(1).step_by(2).collect();
+    assert!(members.len() > 4, "{members:?}");
+    for (file, line) in [("deploy/Dockerfile", "COPY "), ("deploy/Dockerfile.dockerignore", "!")] {
+        let text = read(file);
+        let copied = |member: &&str| {
+            let named = text.lines().filter_map(|text| text.strip_prefix(line));
+            let mut folders = named.flat_map(str::split_whitespace);
+            folders.any(|folder| Path::new(member).join("Cargo.toml").starts_with(folder))
+        };
+        let missing: Vec<&&str> = members.iter().filter(|member| !copied(member)).collect();
+        assert!(missing.is_empty(), "{file} lacks {missing:?}");
+    }
+}
+
 #[test]
 fn the_server_gets_the_memory_that_its_limits_add_up_to() {
     let mib = |file: &str, key: &str, unit: &str| {

@@ -140,9 +140,10 @@ impl Live {
     }
 
     /// A game of a dealer's pieces that starts from a playfield. The given pieces replace the first ones that are seen.
+    /// Without any piece it has ended.
     ///
     /// # Panics
-    /// When the rules cannot be played, or the playfield has another size.
+    /// When the playfield has another size than the rules say, or it is too large for [`Playfield`].
     pub fn starting_from(
         rules: &Rules,
         mut dealer: Dealer,
@@ -151,7 +152,10 @@ impl Live {
         held: Option<Piece>,
     ) -> Live {
         let visible = Visible::dealt(&mut dealer, rules.preview).starting_with(pieces);
-        let game = Game { playfield, ..Game::new(rules) };
+        let sizes = [(playfield.width(), playfield.height()), (rules.width, rules.height)];
+        assert_eq!(sizes[0], sizes[1], "a playfield of the size of the rules");
+        let end = if visible.current().is_none() { Some(EpisodeEnd::OutOfPieces) } else { None };
+        let game = Game { playfield, end, ..Game::new(rules) };
         let (incoming, moving) = (Incoming::default(), None);
         let mut live =
             Live { rules: *rules, dealer, game, visible, held, moving, incoming, steps: 0, sent: 0 };
@@ -239,9 +243,11 @@ impl Live {
     fn has_key(&self, key: Key) -> bool {
         match self.moving() {
             None => false,
-            Some(MovingPiece::Falling(_)) => true,
+            Some(MovingPiece::Falling(_)) => self.rules.keys().contains(&key),
             Some(MovingPiece::Steered(piece)) => {
-                piece.has_key(&self.rules, self.playfield(), key, self.held, self.visible.next())
+                let next = self.visible.next();
+                self.rules.keys().contains(&key)
+                    && piece.has_key(&self.rules, self.playfield(), key, self.held, next)
             }
         }
     }

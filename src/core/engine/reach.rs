@@ -74,7 +74,7 @@ pub fn has_placement<C: Column, const N: usize>(
     placement: Placement,
 ) -> bool {
     if !rules.names_spots() {
-        return drops(rules, playfield, piece).contains(placement);
+        return placement.spot.is_none() && drops(rules, playfield, piece).contains(placement);
     }
     let Some(Spot { row, spin }) = placement.spot else { return false };
     let resting = Resting { orientation: placement.orientation, column: placement.column, row, spin };

@@ -1,6 +1,6 @@
 //! The pieces that a player sees: the current piece and the preview, dealt ahead of time.
 //!
-//! Environments and recordings keep a [`Visible`] per game. A game between two pieces ([`Game`](super::Game)) has none,
+//! Environments and [`Live`](super::Live) games keep a [`Visible`] each. A game between two pieces ([`Game`](super::Game)) has none,
 //! because evaluations deal each piece as it appears.
 
 use super::hand::Hand;

@@ -1,8 +1,8 @@
 //! One session: a name, an owner, a lease, and a state behind a lock.
 //!
-//! Calls get the lock in the order of arrival. A call does all its work on the session under this lock in one piece:
-//! where it arrives or, if the work is long, on a pool thread that holds the lock. So if a caller leaves, its call has
-//! either not started or is completed.
+//! Calls get the lock in the order of arrival, and hold it from the first row to the last. A call does its work where it
+//! arrives or, if that is long, on a pool thread, some rows at a time. If a caller leaves, its call ends before it has
+//! changed anything, or goes on to its end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -114,20 +114,20 @@ impl Session {
         lane.run(work, move || session.done(&mut state, job)).await
     }
 
-    /// Runs a job of about `work` on `rows` environments of the session; on the pool, row by row, if it is long or many
-    /// jobs are in progress. `job` does the next rows, at most as many as it is given. The session is locked from the
+    /// Runs a job of about `work` on `rows` environments of the session, after about `reading` in its first slice; on the
+    /// pool, row by row, if it is long or many jobs are in progress. `job` does the next rows, at most as many as it is given. The session is locked from the
     /// first row to the last. If the caller leaves, the job does no further rows, unless it [must
     /// end](Slice::MustEnd).
     pub async fn call_by_rows<T: Send + 'static>(
         self: &Arc<Session>,
         lane: &CallLane,
-        (work, rows): (Duration, u64),
+        (reading, work, rows): (Duration, Duration, u64),
         mut job: impl FnMut(&mut SessionState, u32) -> Result<Slice<T>, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
         // Check before waiting for earlier calls.
-        lane.check(work)?;
+        lane.check(reading + work)?;
         let mut state = self.state.clone().lock_owned().await;
-        let under_way = lane.begin(work);
+        let under_way = lane.begin(reading + work);
         let count = if under_way.is_here() { u32::MAX } else { rows_of_a_slice(work, rows) };
         let session = self.clone();
         let mut must_end = false;

@@ -48,6 +48,9 @@ mod judging;
 /// Tasks and their scores.
 mod tasks;
 
+/// Resets and restores of so many environments that they take several turns.
+mod restarting;
+
 /// Why episodes end.
 mod ends;
 
