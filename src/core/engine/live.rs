@@ -13,7 +13,7 @@
 //!
 //! A [`Live`] game is a value of about a kilobyte: a copy is another game that goes on from here with the same pieces. It
 //! knows no colours, no rewards over time and no agents. Loops that place millions of pieces a second keep a
-//! [`Game`](super::Game) instead, which has no preview, and environments keep arrays of the parts; tests hold all three
+//! [`Game`] instead, which has no preview, and environments keep arrays of the parts; tests hold all three
 //! equal.
 
 use super::clears::Chain;
