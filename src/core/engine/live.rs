@@ -16,7 +16,6 @@
 //! [`Game`] instead, which has no preview, and environments keep arrays of the parts; tests hold all three
 //! equal.
 
-use super::clears::Chain;
 use super::episode_end::EpisodeEnd;
 use super::game::{Counted, Game, comes_to_rest, land_at};
 use super::hand::Hand;
@@ -206,11 +205,6 @@ impl Live {
     /// Queued garbage, if the rules have garbage.
     pub fn incoming(&self) -> Incoming {
         self.incoming
-    }
-
-    /// The recent clears that the rules ask for.
-    pub fn chain(&self) -> Chain {
-        self.game.chain
     }
 
     /// The counters.

@@ -172,8 +172,7 @@ impl EnvBatch {
     /// [`ResetError`] for an invalid list of environments, or a wrong number of seeds or sequences.
     pub fn reset(&mut self, env_ids: Option<&[u32]>, seeding: Option<&Seeding>) -> Result<(), ResetError> {
         self.check_reset(env_ids, seeding)?;
-        let rows = self.all_rows(env_ids);
-        each_size!(&mut self.envs, envs => envs.reset(&self.config, rows, seeding));
+        self.reset_checked(env_ids, 0..self.all(env_ids).len(), seeding);
         Ok(())
     }
 
@@ -194,7 +193,7 @@ impl EnvBatch {
     /// # Panics
     /// If there is no such row, or a listed environment does not exist.
     pub fn reset_checked(&mut self, env_ids: Option<&[u32]>, rows: Range<usize>, seeding: Option<&Seeding>) {
-        let (all, _) = self.all_rows(env_ids);
+        let all = self.all(env_ids);
         each_size!(&mut self.envs, envs => envs.reset(&self.config, (all, rows), seeding));
     }
 
@@ -239,7 +238,7 @@ impl EnvBatch {
     /// # Panics
     /// If a listed environment does not exist.
     pub fn step_checked(&mut self, actions: &[i32], env_ids: Option<&[u32]>, outcome: &mut StepOutcome) {
-        let rows = EnvRows { env_ids, num_envs: self.config.num_envs };
+        let rows = self.all(env_ids);
         let (config, table) = (&self.config, &self.table);
         each_size!(&mut self.envs, envs => envs.step(config, table, rows, actions, outcome));
     }
@@ -257,7 +256,7 @@ impl EnvBatch {
     /// # Panics
     /// If a listed environment does not exist; see [`EnvBatch::check`].
     pub fn observe(&self, field: Field, env_ids: Option<&[u32]>, out: &mut Vec<u8>) {
-        let rows = EnvRows { env_ids, num_envs: self.config.num_envs };
+        let rows = self.all(env_ids);
         each_size!(&self.envs, envs => envs.observe(&self.config, &self.table, field, rows, out));
     }
 
@@ -267,7 +266,7 @@ impl EnvBatch {
     /// # Panics
     /// If a listed environment does not exist; see [`EnvBatch::check`].
     pub fn observe_mask_bits(&self, env_ids: Option<&[u32]>, out: &mut Vec<u8>) {
-        let rows = EnvRows { env_ids, num_envs: self.config.num_envs };
+        let rows = self.all(env_ids);
         each_size!(&self.envs, envs => envs.observe_mask_bits(&self.config, &self.table, rows, out));
     }
 
@@ -301,8 +300,7 @@ impl EnvBatch {
         reseed: Option<u64>,
     ) -> Result<(), RestoreError> {
         self.check_restore(env_ids, restored)?;
-        let rows = self.all_rows(env_ids);
-        each_size!(&mut self.envs, envs => envs.restore(&self.config, rows, restored, reseed));
+        self.restore_checked(env_ids, 0..self.all(env_ids).len(), restored, reseed);
         Ok(())
     }
 
@@ -341,7 +339,7 @@ impl EnvBatch {
         restored: Restored<'_>,
         reseed: Option<u64>,
     ) {
-        let (all, _) = self.all_rows(env_ids);
+        let all = self.all(env_ids);
         each_size!(&mut self.envs, envs => envs.restore(&self.config, (all, rows), restored, reseed));
     }
 
@@ -447,9 +445,8 @@ impl EnvBatch {
         EnvRows::of(env_ids, self.config.num_envs)
     }
 
-    /// The environments in a list that has been checked, and the rows of all of them.
-    fn all_rows<'a>(&self, env_ids: Option<&'a [u32]>) -> (EnvRows<'a>, Range<usize>) {
-        let rows = EnvRows { env_ids, num_envs: self.config.num_envs };
-        (rows, 0..rows.len())
+    /// The environments in a list that has been checked.
+    fn all<'a>(&self, env_ids: Option<&'a [u32]>) -> EnvRows<'a> {
+        EnvRows { env_ids, num_envs: self.config.num_envs }
     }
 }
