@@ -1,17 +1,16 @@
 //! Compiles `proto/` to Rust with nothing installed but cargo: protox reads the files, tonic-prost-build writes the code.
+//! It is the build script of `src/protocol`.
 //!
 //! The descriptors are written out as well, comments included: the server offers them through reflection.
-//!
-//! The files of the page are compressed, as most browsers want them.
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::{env, error::Error, fs};
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use prost::Message;
 use protox::file::IncludeFileResolver;
+
+/// As seen from the package that this script builds.
+const PROTO: &str = "../../proto";
 
 /// What others import; the files that these import come along. Clients read the details of errors, which the server takes
 /// from a library.
@@ -46,10 +45,10 @@ const AS_JSON: [&str; 18] = [
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rerun-if-changed=proto");
+    println!("cargo:rerun-if-changed=../../build.rs");
+    println!("cargo:rerun-if-changed={PROTO}");
     // Of `proto/` alone, not even of the files that protox itself brings: the folder holds all that a generator needs.
-    let mut compiler = protox::Compiler::with_file_resolver(IncludeFileResolver::new("proto".into()));
+    let mut compiler = protox::Compiler::with_file_resolver(IncludeFileResolver::new(PROTO.into()));
     compiler.include_source_info(true).include_imports(true).open_files(ROOTS)?;
     let descriptors = compiler.file_descriptor_set();
     let out = PathBuf::from(env::var("OUT_DIR")?);
@@ -60,23 +59,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut config = tonic_prost_build::Config::new();
     config.enable_type_names(); // the codec looks messages up by their names
     tonic_prost_build::configure()
-        .codec_path("crate::wire::codec::WeighedCodec")
+        .codec_path("crate::codec::WeighedCodec")
         // Tensor data and snapshots are slices of the message they came in, not copies of it.
         .bytes(".tetrion.v1")
         .bytes(".dm_env_rpc.v1")
         .compile_fds_with_config(descriptors, config)?;
-    compress_page(&out)
-}
-
-/// Writes a compressed copy of each file of the page.
-fn compress_page(out: &Path) -> Result<(), Box<dyn Error>> {
-    println!("cargo:rerun-if-changed=src/server/page");
-    for entry in fs::read_dir("src/server/page")? {
-        let path = entry?.path();
-        let name = path.file_name().ok_or("a file without a name")?.to_string_lossy().into_owned();
-        let mut gzip = GzEncoder::new(fs::File::create(out.join(name + ".gz"))?, Compression::best());
-        gzip.write_all(&fs::read(&path)?)?;
-        gzip.finish()?;
-    }
     Ok(())
 }

@@ -16,7 +16,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use prost::Message;
-use tetrion::wire::pb::{StepRequest, StepResponse};
+use tetrion::protocol::pb::{StepRequest, StepResponse};
 use tonic::body::Body;
 use tonic::codegen::http;
 use tonic::server::{Grpc, NamedService, UnaryService};

@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use divan::counter::ItemsCount;
 use tetrion::pool::Pool;
+use tetrion::protocol::limits::DEFAULT_MAX_CALL_WORK;
+use tetrion::protocol::pb;
+use tetrion::protocol::pb::environment_service_server::EnvironmentService;
 use tetrion::server::{Server, ServerConfig};
 use tetrion::service::{CallPool, Clock, Environments, Pressure, ServerFacts, SessionStore, StoreLimits};
-use tetrion::wire::limits::DEFAULT_MAX_CALL_WORK;
-use tetrion::wire::pb;
-use tetrion::wire::pb::environment_service_server::EnvironmentService;
 use tetrion::workloads::Remote;
 use tetrion::workloads::remote::{RemoteSession, config, step_requests};
 use tokio::runtime::Runtime;

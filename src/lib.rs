@@ -11,39 +11,38 @@
 //! | [`conformance`] | the kit of calls and expected answers that any server is held to | the engine, the services, the generated messages |
 //! | [`workloads`] | named work to time, over the wire or not | how long it takes, its caller |
 //! | [`trainer`] | the reference agent: it trains controllers on a server and keeps them in folders | flags, terminals |
+//! | [`plot`] | charts, as SVG and as text | what they show |
+//! | [`input`], [`text`] | input that is refused, files with a bound; numbers and texts for people | everything else |
+//!
+//! The packages below have their own pages, and are modules of this crate too:
+//!
+//! | package | is | refuses to know |
+//! | --- | --- | --- |
 //! | [`client`] | what a program asks of servers, and what it does when one is lost | what callers do with the answers |
 //! | [`server`] | one port: gRPC, gRPC-Web, HTTP; and a bounded shutdown | what the services do |
-//! | [`service`] | the calls: decode, call, encode | the rules of the game, the shutdown of the server |
-//! | [`wire`] | the messages, and what they mean | sockets, sessions |
-//! | [`plot`] | charts, as SVG and as text | what they show |
-//! | [`input`], [`files`], [`text`] | input that is refused, files with a bound; whole files; numbers and texts for people | everything else |
-//!
-//! The rooms below play games and know no network: they are modules of [`tetrion_core`], whose first page has the
-//! rest of the table, and of this crate too.
+//! | [`service`] | the calls: decode, call, encode | sockets, files, the rules of the game, the shutdown of the server |
+//! | [`protocol`] | the messages, and what they mean | sockets, sessions |
+//! | [`tetrion_toolkit`] | recordings, pictures, text, tasks, exact values, optimizers, bots | networks, messages |
+//! | [`tetrion_core`] | the rules, features, environments, agents, whole games | all of the above |
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic when stdout has no reader: see cli::output
 
 #[doc(inline)]
 pub use tetrion_core::{
-    agents, engine, env, exercises, features, formula, names, optimizers, optimum, picture, placements, pool,
-    prompts, recording, render, rollout, secret, summary, tasks, tbp, values,
+    agents, engine, env, features, formula, names, placements, pool, render, rollout, summary, values,
+};
+#[doc(inline)]
+pub use tetrion_toolkit::{files, optimizers, optimum, picture, prompts, recording, tasks, tbp};
+pub use {
+    tetrion_client as client, tetrion_protocol as protocol, tetrion_server as server,
+    tetrion_service as service,
 };
 
 pub mod text;
 
 pub mod input;
 
-pub mod files;
-
 pub mod plot;
-
-pub mod wire;
-
-pub mod service;
-
-pub mod server;
-
-pub mod client;
 
 pub mod trainer;
 

@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use prost::Message;
 use tetrion::engine::Rules;
-use tetrion::wire::{pb, positions};
+use tetrion::protocol::{pb, positions};
 use tetrion_fuzz::outcome;
 
 fuzz_target!(|input: &[u8]| {

@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use tetrion::protocol::recording::{read, to_bytes, to_json};
 use tetrion::recording::Replay;
-use tetrion::wire::recording::{read, to_bytes, to_json};
 use tetrion_fuzz::outcome;
 
 fuzz_target!(|input: &[u8]| {

@@ -4,9 +4,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use prost::Message;
-use tetrion::wire::dm_env_rpc;
-use tetrion::wire::pb;
-use tetrion::wire::tensor::{Array, Dim, Element, decode};
+use tetrion::protocol::dm_env_rpc;
+use tetrion::protocol::pb;
+use tetrion::protocol::tensor::{Array, Dim, Element, decode};
 use tetrion_fuzz::outcome;
 
 fuzz_target!(|input: &[u8]| {
@@ -23,7 +23,7 @@ fuzz_target!(|input: &[u8]| {
         }
     }
     if let Ok(tensor) = dm_env_rpc::pb::Tensor::decode(input) {
-        use tetrion::wire::dm_env_rpc::tensor;
+        use tetrion::protocol::dm_env_rpc::tensor;
         let _ = tensor::int32(&tensor);
         let _ = tensor::integer::<u64>(&tensor);
         let _ = tensor::number(&tensor);

@@ -19,14 +19,14 @@ use std::time::{Duration, SystemTime};
 use bytes::{BufMut, Bytes, BytesMut};
 use http_body::{Body as _, Frame};
 use tetrion::pool::Pool;
+use tetrion::protocol::pb::environment_service_server::EnvironmentService;
+use tetrion::protocol::{pb, seeding};
 use tetrion::server::Tokens;
 use tetrion::server::calls::around_calls;
 use tetrion::service::{
     CallPool, Clock, Environments, EvaluationCapacity, Evaluations, Kernel, Pressure, ServerFacts,
     SessionStore, StoreLimits, Worlds,
 };
-use tetrion::wire::pb::environment_service_server::EnvironmentService;
-use tetrion::wire::{pb, seeding};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 use tonic::Request;

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use crate::agents::Search;
-use crate::client::{RulesChoice, Seeds};
-use crate::engine::rng::{Tag, word};
-use crate::engine::{RULES_VERSION, Rules};
-use crate::env::InvalidActionPolicy;
 use crate::input::UsageError;
-use crate::names::unknown;
 use crate::trainer::rules::RulesNote;
+use tetrion_client::{RulesChoice, Seeds};
+use tetrion_core::agents::Search;
+use tetrion_core::engine::rng::{Tag, word};
+use tetrion_core::engine::{RULES_VERSION, Rules};
+use tetrion_core::env::InvalidActionPolicy;
+use tetrion_core::names::unknown;
 
 /// Name of the benchmark. Any change to a class gives it another name.
 pub const NAME: &str = "tetrion-benchmark-1";

@@ -5,12 +5,12 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::class::{Class, Players, SEED};
-use crate::agents::{Controller, PlayChoice, Search, TerminalValue};
-use crate::client::{EvaluationRequest, Policy};
-use crate::engine::RULES_VERSION;
-use crate::files;
 use crate::input::UsageError;
 use crate::players::{Contender, monte_carlo, title, title_of_weights};
+use tetrion_client::{EvaluationRequest, Policy};
+use tetrion_core::agents::{Controller, PlayChoice, Search, TerminalValue};
+use tetrion_core::engine::RULES_VERSION;
+use tetrion_toolkit::files;
 
 /// The file with a player's weights in a result's folder.
 const WEIGHTS_FILE: &str = "weights.json";

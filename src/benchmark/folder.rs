@@ -9,12 +9,12 @@ use super::class::Class;
 use super::entrant::Entrant;
 use super::recorded::{Game, check_all, check_recording, read_recording};
 use super::result::BenchmarkResult;
-use crate::client::Evaluated;
-use crate::files;
 use crate::input::UsageError;
-use crate::pool::Pool;
-use crate::recording::Recording;
-use crate::wire::recording::to_bytes;
+use tetrion_client::Evaluated;
+use tetrion_core::pool::Pool;
+use tetrion_protocol::recording::to_bytes;
+use tetrion_toolkit::files;
+use tetrion_toolkit::recording::Recording;
 
 /// Name of the file with the result.
 pub const RESULT: &str = "result.json";

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::class::{Class, invalid_actions_name};
-use crate::client::GameResult;
-use crate::engine::EpisodeEnd;
-use crate::files;
 use crate::input::{UsageError, read_open};
-use crate::pool::Pool;
-use crate::recording::{Outcome, Pieces, Recording, Replay, Setup};
-use crate::wire::limits::MAX_RECORDING_BYTES;
-use crate::wire::recording::read;
+use tetrion_client::GameResult;
+use tetrion_core::engine::EpisodeEnd;
+use tetrion_core::pool::Pool;
+use tetrion_protocol::limits::MAX_RECORDING_BYTES;
+use tetrion_protocol::recording::read;
+use tetrion_toolkit::files;
+use tetrion_toolkit::recording::{Outcome, Pieces, Recording, Replay, Setup};
 
 /// Files that are checked at once, between two reports of progress.
 const CHUNK: usize = 64;

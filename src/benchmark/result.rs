@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use super::class::{Class, NAME};
 use super::entrant::{PlayerNote, Source};
 use super::recorded::Game;
-use crate::files;
 use crate::input::{UsageError, parse_json, read_open, utf8};
-use crate::summary::{LinesPerLoss, Statistics};
 use crate::text::escapes::without_middle;
 use crate::trainer::score::statistics_to_json;
+use tetrion_core::summary::{LinesPerLoss, Statistics};
+use tetrion_toolkit::files;
 
 /// Most bytes of a result: ten times the size of a result of the largest class.
 const MAX_RESULT_BYTES: u64 = 8 << 20;

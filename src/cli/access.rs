@@ -11,8 +11,8 @@ use super::options::secret;
 use super::tls_files::{FiledTls, TlsPaths};
 use super::token_file::{exposure, follow_tokens, read_server_token, read_tokens};
 use crate::input::UsageError;
-use crate::secret::Secret;
-use crate::server::{Tls, Tokens};
+use tetrion_protocol::secret::Secret;
+use tetrion_server::{Tls, Tokens};
 
 /// The options of `tetrion serve` that control access.
 #[derive(Debug, clap::Args)]

@@ -34,8 +34,8 @@ use super::{
     replay, serve, tbp, train, verify, watch,
 };
 use crate::input::UsageError;
-use crate::names::unknown;
 use crate::text::escapes::visible;
+use tetrion_core::names::unknown;
 
 /// The end of `--help`; `main.rs` has the same codes.
 const EXIT_CODES: &str = "\

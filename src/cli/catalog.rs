@@ -9,10 +9,10 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use super::output::{print, print_drawing, stdout_columns};
-use crate::agents::{AGENTS, CONTROLLERS, Search};
-use crate::engine::{ChoiceValue, FieldKind, PIECE_SETS, PRESETS, PieceSet, RULES_FIELDS, RulesField};
-use crate::features::{FEATURE_SETS, FEATURES, Feature};
 use crate::trainer::rules::to_json;
+use tetrion_core::agents::{AGENTS, CONTROLLERS, Search};
+use tetrion_core::engine::{ChoiceValue, FieldKind, PIECE_SETS, PRESETS, PieceSet, RULES_FIELDS, RulesField};
+use tetrion_core::features::{FEATURE_SETS, FEATURES, Feature};
 
 /// The options of `tetrion catalog`.
 #[derive(Debug, clap::Args)]

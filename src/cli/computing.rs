@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use crate::agents::Kernel;
 use crate::input::UsageError;
-use crate::pool::MAX_THREADS;
-use crate::values::{self, Values};
+use tetrion_core::agents::Kernel;
+use tetrion_core::pool::MAX_THREADS;
+use tetrion_core::values::{self, Values};
 
 /// The options for threads, vector instructions and computed values, for every subcommand that can play games in this process.
 #[derive(Clone, Debug, Default, clap::Args)]

@@ -9,12 +9,12 @@ use super::connection::ConnectionArgs;
 use super::interrupt::INTERRUPTED;
 use super::output::{print, say};
 use super::progress::WorkProgress;
-use crate::client::RawClient;
 use crate::conformance::{self, Difference, KIT, Report, Script};
 use crate::input::UsageError;
-use crate::names::unknown;
-use crate::server::{Inside, ServerConfig};
 use crate::text::numbers::count;
+use tetrion_client::RawClient;
+use tetrion_core::names::unknown;
+use tetrion_server::{Inside, ServerConfig};
 
 /// The end of `--help`.
 const EXIT_CODES: &str = "\

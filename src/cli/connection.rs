@@ -14,10 +14,10 @@ use super::computing::ComputingArgs;
 use super::options::{read_pem, secret};
 use super::output::say;
 use super::token_file;
-use crate::client::{Client, ClientIdentity, ConnectOptions};
 use crate::input::UsageError;
-use crate::secret::Secret;
-use crate::server::{Server, ServerConfig, TrainingCurve};
+use tetrion_client::{Client, ClientIdentity, ConnectOptions};
+use tetrion_protocol::secret::Secret;
+use tetrion_server::{Server, ServerConfig, TrainingCurve};
 
 /// Ids of the options that all clients share. They have common variables, such as `TETRION_SERVER`, and the table
 /// `[client]`.

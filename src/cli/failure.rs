@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use super::output::{READER_LEFT, ReaderLeft, say};
-use crate::client::ClientError;
 use crate::input::UsageError;
 use crate::trainer::error::TrainError;
+use tetrion_client::ClientError;
 
 /// Prints the error, and chooses the exit code: see `main.rs`.
 pub fn fail(error: &anyhow::Error) -> ExitCode {

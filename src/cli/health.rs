@@ -9,7 +9,7 @@ use anyhow::bail;
 use super::connection::{read_identity, seconds};
 use super::options::read_pem;
 use super::output::print;
-use crate::client::{ConnectOptions, check_health};
+use tetrion_client::{ConnectOptions, check_health};
 
 /// The options of `tetrion health`.
 #[derive(Debug, clap::Args)]

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap_mangen::Man;
 
-use crate::files;
+use tetrion_toolkit::files;
 
 /// The options of `tetrion man`.
 #[derive(Debug, clap::Args)]

@@ -10,12 +10,12 @@ use serde_json::json;
 use super::options::{Size, check_writable};
 use super::output::print;
 use super::progress::WorkProgress;
-use crate::engine::Rules;
-use crate::files;
 use crate::input::UsageError;
-use crate::optimum::{MAX_AFTERSTATES, OptimumError, Pick, Process};
-use crate::pool::{MAX_THREADS, Pool};
 use crate::text::numbers::{grouped, time};
+use tetrion_core::engine::Rules;
+use tetrion_core::pool::{MAX_THREADS, Pool};
+use tetrion_toolkit::files;
+use tetrion_toolkit::optimum::{MAX_AFTERSTATES, OptimumError, Pick, Process};
 
 /// The options of `tetrion optimum`.
 #[derive(Debug, clap::Args)]

@@ -7,10 +7,10 @@ use clap::builder::{
     NonEmptyStringValueParser, PossibleValue, PossibleValuesParser, RangedI64ValueParser, TypedValueParser,
 };
 
-use crate::files;
 use crate::input::{read_open, read_utf8, utf8};
-use crate::secret::Secret;
-use crate::wire::limits::{MAX_GAMES, MAX_LOSS_TRIALS, MIN_LOSS_TRIALS};
+use tetrion_protocol::limits::{MAX_GAMES, MAX_LOSS_TRIALS, MIN_LOSS_TRIALS};
+use tetrion_protocol::secret::Secret;
+use tetrion_toolkit::files;
 
 /// The parser of a secret. It accepts every non-empty text, so that no error quotes one.
 pub fn secret() -> impl TypedValueParser<Value = Secret> {

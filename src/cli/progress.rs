@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::output::{say, stderr_columns};
-use crate::client::EvaluationProgress;
 use crate::text::escapes::visible;
 use crate::text::fitted;
 use crate::text::numbers::{count, grouped, short, time};
+use tetrion_client::EvaluationProgress;
 
 /// Time between two lines if there is no bar.
 pub const LINE_INTERVAL: Duration = Duration::from_secs(10);

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 
-use crate::files;
 use crate::input::{UsageError, read_bytes};
-use crate::picture::ColourScheme;
-use crate::recording::{Recording, Replay};
-use crate::wire::limits::{MAX_RECORDED_STEPS, MAX_RECORDING_BYTES};
-use crate::wire::recording;
+use tetrion_protocol::limits::{MAX_RECORDED_STEPS, MAX_RECORDING_BYTES};
+use tetrion_protocol::recording;
+use tetrion_toolkit::files;
+use tetrion_toolkit::picture::ColourScheme;
+use tetrion_toolkit::recording::{Recording, Replay};
 
 /// The option for the palette.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]

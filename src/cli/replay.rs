@@ -8,10 +8,10 @@ use serde_json::json;
 
 use super::output::{ReaderLeft, is_without_colours, print, print_drawing};
 use super::recordings::{self, PaletteArg};
-use crate::engine::EpisodeEnd;
 use crate::input::UsageError;
-use crate::picture::{ColourScheme, moment, text};
-use crate::recording::{Outcome, Replay};
+use tetrion_core::engine::EpisodeEnd;
+use tetrion_toolkit::picture::{ColourScheme, moment, text};
+use tetrion_toolkit::recording::{Outcome, Replay};
 
 /// The end of `--help`.
 const EXIT_CODES: &str = "\

@@ -3,10 +3,10 @@
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
 
-use crate::client::RulesChoice;
-use crate::engine::{Changes, ChoiceValue, FieldKind, FieldValue, RULES_FIELDS, Rules, RulesField};
 use crate::trainer::rules::RulesNote;
-use crate::wire::rules;
+use tetrion_client::RulesChoice;
+use tetrion_core::engine::{Changes, ChoiceValue, FieldKind, FieldValue, RULES_FIELDS, Rules, RulesField};
+use tetrion_protocol::rules;
 
 /// The options for the rules: a preset and changes to it.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -6,8 +6,8 @@ use clap::Args;
 use clap::builder::TypedValueParser;
 
 use super::options::one_of;
-use crate::agents::{Expectation, PlayChoice, Search, TerminalValue, Terms};
-use crate::engine::MAX_PREVIEW;
+use tetrion_core::agents::{Expectation, PlayChoice, Search, TerminalValue, Terms};
+use tetrion_core::engine::MAX_PREVIEW;
 
 /// The way controllers play. For absent flags, the controller decides.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
@@ -56,7 +56,7 @@ pub struct SearchArgs {
 }
 
 impl SearchArgs {
-    /// The parts of [`Play`](crate::agents::Play) that the flags choose.
+    /// The parts of [`Play`](tetrion_core::agents::Play) that the flags choose.
     pub fn choice(&self) -> PlayChoice {
         let default = Expectation::default();
         let search = match self.lookahead {

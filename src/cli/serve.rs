@@ -22,15 +22,15 @@ use super::interrupt::ignores_hang_up;
 use super::notify::{State, notify};
 use super::output::{self, print};
 use crate::input::UsageError;
-use crate::server::{Hosts, Origins, Server, ServerConfig, log_panics};
-use crate::service::allotment::{DEFAULT_MEMORY, LEAST_MEMORY};
-use crate::service::{Allotment, Deadlines, EvaluationCapacity, NetworkLimits, StoreLimits};
-use crate::wire::limits::{
+use tetrion_protocol::limits::{
     DEFAULT_ANSWER_TIMEOUT, DEFAULT_FIRST_REQUEST_TIMEOUT, DEFAULT_IDLE_TIMEOUT, DEFAULT_MAX_CALL_WORK,
     DEFAULT_MAX_CALLS_PER_CONNECTION, DEFAULT_MAX_ENVS, DEFAULT_MAX_EVALUATIONS_PER_CALLER,
     DEFAULT_MAX_SESSIONS, DEFAULT_MAX_UNREAD, DEFAULT_MAX_WATCHES, DEFAULT_MAX_WATCHES_PER_CALLER,
     DEFAULT_REQUEST_TIMEOUT, default_connections_per_address,
 };
+use tetrion_server::{Hosts, Origins, Server, ServerConfig, log_panics};
+use tetrion_service::allotment::{DEFAULT_MEMORY, LEAST_MEMORY};
+use tetrion_service::{Allotment, Deadlines, EvaluationCapacity, NetworkLimits, StoreLimits};
 
 /// The options of `tetrion serve`.
 #[derive(Debug, clap::Args)]
@@ -285,7 +285,7 @@ fn otlp(args: &ServeArgs) -> Result<Option<String>, UsageError> {
 
 /// Whether the URL has the scheme of a collector, a host and, if it has a port, a valid one. The URL parser accepts
 /// invalid ports, such as part of a password with a slash.
-fn is_collector(url: &axum::http::Uri) -> bool {
+fn is_collector(url: &tetrion_server::Uri) -> bool {
     let Some(authority) = url.authority() else { return false };
     let (host, address) = (authority.host(), authority.as_str());
     let address = address.rsplit_once('@').map_or(address, |(_, address)| address);

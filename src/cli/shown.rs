@@ -11,12 +11,12 @@ use super::output::{is_without_colours, print};
 use super::recordings;
 use super::rules::RulesArgs;
 use super::terminal;
-use crate::agents::PlayChoice;
-use crate::client::RulesChoice;
 use crate::input::UsageError;
 use crate::players::{Contender, GameSeries};
-use crate::recording::Recording;
 use crate::viewers::{Palette, Program};
+use tetrion_client::RulesChoice;
+use tetrion_core::agents::PlayChoice;
+use tetrion_toolkit::recording::Recording;
 
 /// The options of a game on the screen. Subcommands override the help of a flag that differs.
 #[derive(Debug, clap::Args)]

@@ -6,7 +6,7 @@ use tracing::{info, warn};
 
 use super::follow::follow;
 use super::options::{pem, read_server_file};
-use crate::server::{Tls, TlsError, TlsFiles, Validity, date};
+use tetrion_server::{Tls, TlsError, TlsFiles, Validity, date};
 
 /// Paths of the certificate files.
 #[derive(Clone, Debug)]

@@ -8,8 +8,8 @@ use tracing::{info, warn};
 use super::follow::follow;
 use super::options::{read_server_file, read_text};
 use super::output::shell_path;
-use crate::secret::Secret;
-use crate::server::{Replaced, TokenFile, Tokens};
+use tetrion_protocol::secret::Secret;
+use tetrion_server::{Replaced, TokenFile, Tokens};
 
 /// Reads a client's token from a file with one line.
 ///

@@ -16,8 +16,8 @@ use super::output::{ReaderLeft, print, say};
 use super::progress::{GamesProgress, WorkProgress};
 use crate::benchmark::{BenchmarkResult, Class, Entrant, Folder, NAME, Problem, Summary, compare_games};
 use crate::input::UsageError;
-use crate::pool::Pool;
 use crate::text::numbers::{count, grouped};
+use tetrion_core::pool::Pool;
 
 /// The end of `--help`.
 const EXIT_CODES: &str = "\

@@ -1,8 +1,8 @@
 //! What a client chooses: policies, features, models, and how far to look ahead.
 
-pub use crate::wire::features::Features;
-pub use crate::wire::models::{Activation, Mlp, ModelShape, NTuple, TupleKind, TuplePattern};
-pub use crate::wire::policies::{
+pub use tetrion_protocol::features::Features;
+pub use tetrion_protocol::models::{Activation, Mlp, ModelShape, NTuple, TupleKind, TuplePattern};
+pub use tetrion_protocol::policies::{
     MonteCarlo, Play, PlayChoice, Policy, PolicyKind, TerminalValue, WeightRows,
 };
-pub use crate::wire::search::{Expectation, Search, Terms};
+pub use tetrion_protocol::search::{Expectation, Search, Terms};

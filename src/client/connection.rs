@@ -8,9 +8,9 @@ use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 
 use super::error::{ClientError, error, innermost};
-use crate::secret::Secret;
-use crate::wire::limits::MAX_RESPONSE_BYTES;
-use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
+use tetrion_protocol::limits::MAX_RESPONSE_BYTES;
+use tetrion_protocol::pb::environment_service_client::EnvironmentServiceClient;
+use tetrion_protocol::secret::Secret;
 
 /// How long a server may take to answer a short call.
 pub(super) const CALL_TIMEOUT: Duration = Duration::from_secs(30);
@@ -29,7 +29,6 @@ pub(super) const LONGEST_REST: Duration = Duration::from_secs(5);
 
 /// Options of a connection.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct ConnectOptions {
     /// The token, if the servers require one.
     pub token: Option<Secret>,

@@ -8,22 +8,21 @@ use tonic::Streaming;
 use super::connection::ServerChannel;
 use super::error::error;
 use super::{Client, ClientError, Policy, RulesChoice};
-use crate::engine::{EpisodeEnd, Rules};
-use crate::recording::Recording;
-pub use crate::wire::evaluation::Estimate;
-use crate::wire::limits::{MAX_RECORDED_GAMES, MAX_RESPONSE_BYTES};
-use crate::wire::pb::evaluate_policies_response;
-use crate::wire::pb::evaluation_service_client::EvaluationServiceClient;
-use crate::wire::rules::ResolvedRules;
-use crate::wire::tensor::{self, Dim, Element};
-use crate::wire::{InField, duration, pb, recording, seeding};
+use tetrion_core::engine::{EpisodeEnd, Rules};
+pub use tetrion_protocol::evaluation::Estimate;
+use tetrion_protocol::limits::{MAX_RECORDED_GAMES, MAX_RESPONSE_BYTES};
+use tetrion_protocol::pb::evaluate_policies_response;
+use tetrion_protocol::pb::evaluation_service_client::EvaluationServiceClient;
+use tetrion_protocol::rules::ResolvedRules;
+use tetrion_protocol::tensor::{self, Dim, Element};
+use tetrion_protocol::{InField, duration, pb, recording, seeding};
+use tetrion_toolkit::recording::Recording;
 
 /// How often the server reports progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Games to play.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct EvaluationRequest {
     /// The rules.
     pub rules: RulesChoice,
@@ -60,7 +59,7 @@ impl EvaluationRequest {
         self.policies.iter().map(Policy::num_rows).sum()
     }
 
-    /// The message for a server. [`wire::evaluation::decode`](crate::wire::evaluation::decode) turns it into what a
+    /// The message for a server. [`wire::evaluation::decode`](tetrion_protocol::evaluation::decode) turns it into what a
     /// server of this version would play.
     ///
     /// # Panics
@@ -192,7 +191,6 @@ pub struct LossEstimate {
 
 /// The progress of an evaluation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct EvaluationProgress {
     /// Games finished.
     pub games: u64,

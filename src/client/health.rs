@@ -8,7 +8,7 @@ use tonic_health::pb::health_client::HealthClient;
 use super::connection::open;
 use super::error::first;
 use super::{ClientError, ConnectOptions};
-use crate::wire::pb::environment_service_server::SERVICE_NAME;
+use tetrion_protocol::pb::environment_service_server::SERVICE_NAME;
 
 /// Checks whether a server takes calls.
 ///

@@ -3,7 +3,7 @@
 use tonic::Status;
 
 use super::connection::{CALL_TIMEOUT, ServerChannel};
-use crate::wire::pb;
+use tetrion_protocol::pb;
 
 /// Facts about a server.
 #[derive(Clone, Debug, PartialEq)]

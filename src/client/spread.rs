@@ -17,7 +17,7 @@ use super::{
     Client, ClientError, Evaluated, EvaluationProgress, EvaluationRequest, Event, GameResult, LossEstimate,
     Outcomes, Started,
 };
-use crate::wire::limits::MAX_GAMES;
+use tetrion_protocol::limits::MAX_GAMES;
 
 /// Calls per server at a time if there are several servers: while one call ends with few games left, the other keeps
 /// all threads busy.

@@ -6,7 +6,7 @@
 
 use super::error::ClientError;
 use super::info::ServerInfo;
-use crate::engine::RULES_VERSION;
+use tetrion_core::engine::RULES_VERSION;
 
 /// Checks the facts that a server reports; returns a warning for the caller if its rules differ.
 pub(super) fn check(

@@ -6,12 +6,12 @@ use tonic::Streaming;
 use super::connection::{CALL_TIMEOUT, ServerChannel};
 use super::error::error;
 use super::{Client, ClientError};
-use crate::engine::Rules;
-use crate::wire::pb::watch_session_response::Event;
-use crate::wire::rules::ResolvedRules;
-use crate::wire::watching::decode_env;
-pub use crate::wire::watching::{EpisodePhase, WatchedEnv, WatchedEpisode};
-use crate::wire::{InField, envs, pb};
+use tetrion_core::engine::Rules;
+use tetrion_protocol::pb::watch_session_response::Event;
+use tetrion_protocol::rules::ResolvedRules;
+use tetrion_protocol::watching::decode_env;
+pub use tetrion_protocol::watching::{EpisodePhase, WatchedEnv, WatchedEpisode};
+use tetrion_protocol::{InField, envs, pb};
 
 /// Description of a watched session.
 #[derive(Clone, Debug, PartialEq)]

@@ -14,8 +14,8 @@ use prost_reflect::{
 use serde_json::{Map, Value, json};
 
 use super::tensor::Tensor;
-use crate::client::code_name;
-use crate::wire::FILE_DESCRIPTOR_SET;
+use tetrion_client::code_name;
+use tetrion_protocol::FILE_DESCRIPTOR_SET;
 
 const TENSOR: &str = "tetrion.v1.Tensor";
 const STATUS: &str = "google.rpc.Status";

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::compare::{Mismatch, Names};
 use super::script::{Expected, Line, Request, Script, Step};
 use super::{form, order};
-use crate::client::{RawCall, RawClient, RawFailure, code_name};
+use tetrion_client::{RawCall, RawClient, RawFailure, code_name};
 
 /// Most messages of an evaluation, reports of progress aside.
 const MAX_MESSAGES: usize = 1000;

@@ -19,40 +19,30 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Nothing here knows a network, a message or a flag. The package `tetrion` builds a server, clients and a program on
-//! it, and re-exports these modules. It is a separate package so that the two compile in parallel, and so that the
-//! compiler rejects imports from above.
+//! Nothing here knows a network, a message, a file or a flag. Recordings, pictures and tasks are in `tetrion-toolkit`, the
+//! server and the program in the packages above. All of this is one package, because without link-time optimization a
+//! border between packages costs inlining.
 //!
 //! The crate is layered; every layer knows only the ones below it.
 //!
 //! | layer | is | refuses to know |
 //! | --- | --- | --- |
-//! | [`exercises`] | named work to time that needs no server | how long it takes, its caller |
-//! | [`optimizers`] | the search for good weights: weights out, scores in | everything else of ours |
-//! | [`tasks`] | the suite of tasks with a known optimum | requests, sessions, who plays |
 //! | [`summary`] | statistics of many games: means, intervals, differences | their caller |
-//! | [`optimum`] | exact values of play on small playfields | games, seeds, how long it takes |
 //! | [`rollout`] | whole episodes, many at once | requests, the network, the clock |
-//! | [`tbp`] | the Tetris Bot Protocol, both sides: a bot, and games of bots | files, flags, our own protocol |
 //! | [`pool`] | threads, and jobs that begin in the order of their arrival | what the jobs do |
 //! | [`agents`] | policies: a placement for a playfield and a piece | episodes, seeds, threads |
 //! | [`values`] | tables of exact values on small playfields, and regret | how values are computed |
 //! | [`render`] | playfields as text | its caller |
-//! | [`prompts`] | games as text for language models | sessions, episodes |
-//! | [`picture`] | scenes as pixels, SVG and characters | files, games |
-//! | [`mod@recording`] | games played: written down, replayed, in colours | files, messages, who played |
 //! | [`placements`] | every placement of many positions | sessions, requests |
 //! | [`mod@env`] | environments: episodes, seeds, rewards, observations | threads, the clock, the network |
 //! | [`formula`] | a score for a placement, written as text | agents, games, requests |
 //! | [`features`] | what an agent sees of a landing; the fast kernels | weights, agents |
 //! | [`engine`] | the rules of the game | features, rewards over time, threads, the network |
-//! | [`secret`] | texts that nothing shows | what they open |
 //! | [`names`] | suggestions for misspelt names | what the names are of |
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic when stdout has no reader: see cli::output of `tetrion`
 
 pub mod names;
-pub mod secret;
 
 pub mod engine;
 pub mod features;
@@ -60,26 +50,12 @@ pub mod formula;
 
 pub mod env;
 pub mod placements;
-pub mod recording;
 pub mod render;
-
-pub mod prompts;
-
-pub mod picture;
 
 pub mod values;
 
 pub mod agents;
 pub mod pool;
 
-pub mod tbp;
-
-pub mod optimum;
 pub mod rollout;
 pub mod summary;
-
-pub mod tasks;
-
-pub mod optimizers;
-
-pub mod exercises;

@@ -5,16 +5,16 @@ use std::path::Path;
 use super::named::{agent, formula_policy, named_policy, title, title_of_weights};
 use super::pilot::Pilot;
 use super::player::Player;
-use crate::agents::{Controller, Play, PlayChoice};
-use crate::engine::Rules;
 use crate::input::{UsageError, read_utf8};
-use crate::recording::Setup;
 use crate::text::escapes::without_middle;
 use crate::trainer::rules::RulesNote;
 use crate::trainer::trained_weights::{self, TrainedWeights};
 use crate::trainer::weights::{Weights, WeightsError};
-use crate::wire::limits::MAX_FORMULA_BYTES;
-use crate::wire::policies::Policy;
+use tetrion_core::agents::{Controller, Play, PlayChoice};
+use tetrion_core::engine::Rules;
+use tetrion_protocol::limits::MAX_FORMULA_BYTES;
+use tetrion_protocol::policies::Policy;
+use tetrion_toolkit::recording::Setup;
 
 /// A player before its game.
 #[derive(Clone, Debug)]

@@ -1,13 +1,13 @@
 //! A series of games under equal rules, numbered from 0, whose pieces follow from one seed.
 
-use crate::client::RulesChoice;
-use crate::engine::rng::{Tag, word};
-use crate::engine::{EpisodeEnd, Rules};
 use crate::input::UsageError;
-use crate::recording::{Outcome, Pieces, Setup};
 use crate::text::numbers::count;
 use crate::trainer::rules::in_words;
-use crate::wire::rules::ResolvedRules;
+use tetrion_client::RulesChoice;
+use tetrion_core::engine::rng::{Tag, word};
+use tetrion_core::engine::{EpisodeEnd, Rules};
+use tetrion_protocol::rules::ResolvedRules;
+use tetrion_toolkit::recording::{Outcome, Pieces, Setup};
 
 /// Rules and seed of the games.
 #[derive(Clone, Copy, Debug)]

@@ -1,10 +1,10 @@
 //! Agents and controllers by name: the policy that a server would play, and the name of the player.
 
-use crate::agents::{Agent, AgentRow, Controller, LinearAgent, MonteCarlo, Play, PlayChoice, Search};
-use crate::engine::Rules;
 use crate::input::UsageError;
-use crate::wire::DecodeError;
-use crate::wire::policies::{Policy, PolicyKind};
+use tetrion_core::agents::{Agent, AgentRow, Controller, LinearAgent, MonteCarlo, Play, PlayChoice, Search};
+use tetrion_core::engine::Rules;
+use tetrion_protocol::DecodeError;
+use tetrion_protocol::policies::{Policy, PolicyKind};
 
 /// The policy with this name. A controller plays as the caller chose; other agents do not search.
 pub fn named_policy(name: &str, choice: PlayChoice) -> Policy {

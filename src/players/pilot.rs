@@ -2,9 +2,9 @@
 //!
 //! The choices equal those of the agent in an evaluation of the game: `tests/it/watch.rs` compares the two.
 
-use crate::agents::{Agent, AgentRng, Decision, FormulaAgent, Kernel, LinearAgent, Sight, Thought};
-use crate::engine::{MovingPiece, Piece, Placement, Rules};
-use crate::recording::Course;
+use tetrion_core::agents::{Agent, AgentRng, Decision, FormulaAgent, Kernel, LinearAgent, Sight, Thought};
+use tetrion_core::engine::{MovingPiece, Piece, Placement, Rules};
+use tetrion_toolkit::recording::Course;
 
 /// An agent that plays one game.
 #[derive(Clone, Debug)]

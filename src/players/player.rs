@@ -4,9 +4,9 @@
 
 use super::pilot::Pilot;
 use super::reasons::Reasons;
-use crate::engine::Placement;
 use crate::input::UsageError;
-use crate::recording::{Course, Recorder, RecordingError, Scene, Setup};
+use tetrion_core::engine::Placement;
+use tetrion_toolkit::recording::{Course, Recorder, RecordingError, Scene, Setup};
 
 /// Work of a step without its choice, in pieces that a linear controller places with a kernel.
 const STEP_WORK: u64 = 8;

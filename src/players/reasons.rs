@@ -2,10 +2,10 @@
 //! scores of other placements.
 
 use super::pilot::{Values, seen_by_a_player, sight_of};
-use crate::agents::{Kernel, LinearAgent};
-use crate::engine::{Placement, land};
-use crate::features::Seen;
-use crate::recording::{Course, SceneCells};
+use tetrion_core::agents::{Kernel, LinearAgent};
+use tetrion_core::engine::{Placement, land};
+use tetrion_core::features::Seen;
+use tetrion_toolkit::recording::{Course, SceneCells};
 
 /// The reasons for a placement.
 #[derive(Clone, Debug, PartialEq)]

@@ -11,7 +11,7 @@ mod text;
 use axis::Axis;
 use serde_json::{Value, json};
 
-use crate::optimizers::Generation;
+use tetrion_toolkit::optimizers::Generation;
 
 /// Lines over one pair of axes.
 #[derive(Debug, Clone, PartialEq)]

@@ -21,7 +21,7 @@ use super::held::Held;
 use super::panics::drop_caught;
 use super::record::CallRecord;
 use super::statuses::{complete, deadline_passed, draining, internal, token_removed};
-use crate::service::Busy;
+use tetrion_service::Busy;
 
 /// The body of an answer, message by message.
 pub(super) struct CallBody {

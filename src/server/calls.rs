@@ -2,7 +2,7 @@
 //!
 //! * It counts and times the call, by method and by status code.
 //! * It gives the call a place among the calls in progress, and reserves memory for its request and its answers from
-//!   the budgets of its connection and of the server (`reception`, [`answers`](crate::service::answers)).
+//!   the budgets of its connection and of the server (`reception`, [`answers`](tetrion_service::answers)).
 //! * It requires the content type of gRPC, because browsers let any page send some other types to any server without
 //!   asking first.
 //! * It refuses a call without a known token, if the server requires one, and ends a stream whose token is removed.
@@ -45,11 +45,10 @@ use super::request_id;
 use super::statuses::{complete, deadline_passed, draining, internal, with_id};
 use super::token::{Pass, Tokens};
 use super::traces::Traces;
-use crate::pool::Pool;
-use crate::service::budget::Share;
-use crate::service::status::{Refusal, count};
-use crate::service::{Busy, CallContext, NetworkLimits, Pressure};
-use crate::wire;
+use tetrion_core::pool::Pool;
+use tetrion_service::budget::Share;
+use tetrion_service::status::{Refusal, count};
+use tetrion_service::{Busy, CallContext, NetworkLimits, Pressure};
 
 /// The layer, which wraps the router of all gRPC services.
 #[derive(Clone, Debug)]
@@ -87,7 +86,7 @@ impl CallLayer {
         traces: Option<Traces>,
     ) -> CallLayer {
         let descriptors = [
-            wire::FILE_DESCRIPTOR_SET,
+            tetrion_protocol::FILE_DESCRIPTOR_SET,
             tonic_health::pb::FILE_DESCRIPTOR_SET,
             tonic_reflection::pb::v1::FILE_DESCRIPTOR_SET,
             tonic_reflection::pb::v1alpha::FILE_DESCRIPTOR_SET,

@@ -21,12 +21,12 @@ use tokio::time::{Sleep, sleep_until};
 use tonic::transport::server::Connected;
 
 use super::addresses::{Addresses, Place};
-use crate::pool::Party;
-use crate::service::brake::Brake;
-use crate::service::budget::{Budget, Share};
-use crate::service::metrics::{CONNECTIONS, CONNECTIONS_ACCEPTED, CONNECTIONS_CLOSED};
-use crate::service::{Deadlines, NetworkLimits, Pressure};
-use crate::wire::limits::{CONNECTION_MEMORY, OWN_CALLS, OWN_MEMORY};
+use tetrion_core::pool::Party;
+use tetrion_protocol::limits::{CONNECTION_MEMORY, OWN_CALLS, OWN_MEMORY};
+use tetrion_service::brake::Brake;
+use tetrion_service::budget::{Budget, Share};
+use tetrion_service::metrics::{CONNECTIONS, CONNECTIONS_ACCEPTED, CONNECTIONS_CLOSED};
+use tetrion_service::{Deadlines, NetworkLimits, Pressure};
 
 /// Limit on log lines about closed connections.
 static LINES: Brake = Brake::new(20);

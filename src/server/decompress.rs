@@ -20,10 +20,10 @@ use tokio::sync::oneshot;
 use tonic::Status;
 
 use super::reception::{LIGHT, PREFIX, Reception, no_room, too_long};
-use crate::pool::Lane;
-use crate::service::CallContext;
-use crate::service::budget::{Budget, Share};
-use crate::service::status::Refusal;
+use tetrion_core::pool::Lane;
+use tetrion_service::CallContext;
+use tetrion_service::budget::{Budget, Share};
+use tetrion_service::status::Refusal;
 
 /// Bytes that are decompressed where they arrive, compressed or not. This takes a tenth of a millisecond.
 const INLINE: usize = 64 << 10;

@@ -25,9 +25,9 @@ use super::held::PlainAnswer;
 use super::hosts::Hosts;
 use super::origins::Origins;
 use super::panics::caught;
-use crate::service::Environments;
-use crate::service::status::{Refusal, count};
-use crate::wire::pb::environment_service_server::EnvironmentServiceServer;
+use tetrion_protocol::pb::environment_service_server::EnvironmentServiceServer;
+use tetrion_service::Environments;
+use tetrion_service::status::{Refusal, count};
 
 /// The entrance with its two paths: straight and through the router.
 #[derive(Clone, Debug)]

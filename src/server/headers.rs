@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::http::{HeaderMap, Response, StatusCode, header};
 use tonic::body::Body;
 
-use crate::wire::pb::environment_service_server::SERVICE_NAME;
+use tetrion_protocol::pb::environment_service_server::SERVICE_NAME;
 
 /// Refuses a request that does not declare gRPC with an HTTP status, because its client may not understand gRPC.
 pub(super) fn wrong_type(headers: &HeaderMap) -> Option<Response<Body>> {

@@ -11,9 +11,9 @@ use tonic::Status;
 use tonic::body::Body;
 
 use super::connection::{Calling, Peer};
-use crate::service::answers::Answers;
-use crate::service::budget::{Share, Spent};
-use crate::service::status::Refusal;
+use tetrion_service::answers::Answers;
+use tetrion_service::budget::{Share, Spent};
+use tetrion_service::status::Refusal;
 
 /// Resources that a call holds until it ends.
 #[derive(Debug)]

@@ -20,7 +20,7 @@ use tracing::warn;
 
 use super::connection::{Network, TcpConnection};
 use super::tls::{Connection, Tls};
-use crate::service::metrics::CONNECTIONS_REFUSED;
+use tetrion_service::metrics::CONNECTIONS_REFUSED;
 
 /// Time until the server tries to accept again after the system has refused.
 const PAUSE: Duration = Duration::from_millis(50);

@@ -21,9 +21,9 @@ use super::calls::{CallLayer, Calls};
 use super::connection::{Network, Peer};
 use super::headers::is_of;
 use super::{ServerConfig, ServerError, Services, metrics, prepare_codec};
-use crate::service::{Direct, Environments, Evaluations, Pressure, reap_forever};
-use crate::wire::pb::environment_service_server::EnvironmentServiceServer;
-use crate::wire::pb::evaluation_service_server::{self, EvaluationServiceServer};
+use tetrion_protocol::pb::environment_service_server::EnvironmentServiceServer;
+use tetrion_protocol::pb::evaluation_service_server::{self, EvaluationServiceServer};
+use tetrion_service::{Direct, Environments, Evaluations, Pressure, reap_forever};
 
 /// The services in this process, as a service for HTTP requests with gRPC bodies. Clones share their sessions.
 #[derive(Clone, Debug)]

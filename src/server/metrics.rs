@@ -12,9 +12,9 @@ use super::codes::CODES;
 use super::connection::CLOSED_FOR;
 use super::incoming::REFUSED_FOR;
 use super::process;
-use crate::engine::RULES_VERSION;
-use crate::pool::PoolActivity;
-use crate::service::metrics as names;
+use tetrion_core::engine::RULES_VERSION;
+use tetrion_core::pool::PoolActivity;
+use tetrion_service::metrics as names;
 
 /// Upper bounds of the buckets for durations of calls, in seconds: from a step of one environment to an evaluation of
 /// several minutes.

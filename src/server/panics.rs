@@ -9,9 +9,9 @@ use std::thread;
 
 use tracing::error;
 
-use crate::service::CallContext;
-use crate::service::brake::Brake;
-use crate::service::metrics::PANICS;
+use tetrion_service::CallContext;
+use tetrion_service::brake::Brake;
+use tetrion_service::metrics::PANICS;
 
 /// Payload of a panic.
 pub(super) type Panic = Box<dyn Any + Send>;

@@ -10,7 +10,7 @@
 //!   left. It does not wait: unread bytes would fill the connection's window, and the messages that it waits for would
 //!   never be complete;
 //! * ends a call whose client stops in the middle of a message, or before its only message has ended: each [`STRETCH`]
-//!   must arrive within [`Deadlines::request`](crate::service::Deadlines);
+//!   must arrive within [`Deadlines::request`](tetrion_service::Deadlines);
 //! * holds back the end of a call's only message until the request has ended, because from then on the message takes
 //!   more memory, decompressed and decoded, and a thread.
 //!
@@ -31,9 +31,9 @@ use tonic::Status;
 use tonic::body::Body;
 
 use super::connection::Peer;
-use crate::service::CallContext;
-use crate::service::budget::{Share, Spent};
-use crate::service::status::Refusal;
+use tetrion_service::CallContext;
+use tetrion_service::budget::{Share, Spent};
+use tetrion_service::status::Refusal;
 
 /// Bytes before every message: a compression flag and the length.
 pub(super) const PREFIX: usize = 5;

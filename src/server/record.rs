@@ -16,10 +16,10 @@ use super::codes::CODES;
 use super::metrics::install;
 use super::reception::Takes;
 use super::traces::CallSpan;
-use crate::service::CallContext;
-use crate::service::brake::Brake;
-use crate::service::metrics as names;
-use crate::wire::limits::max_request_bytes;
+use tetrion_protocol::limits::max_request_bytes;
+use tetrion_service::CallContext;
+use tetrion_service::brake::Brake;
+use tetrion_service::metrics as names;
 
 /// Additional bytes reserved for a reflection call or an evaluation, whose answers reserve nothing by size: file
 /// descriptions or results of games, two messages at a time.

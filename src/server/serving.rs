@@ -25,7 +25,7 @@ use super::connection::Peer;
 use super::front::Front;
 use super::incoming::Incoming;
 use super::statuses::left;
-use crate::wire::limits::{CONNECTION_WINDOW, MAX_HEADER_BYTES, MAX_HTTP1_BYTES, STREAM_WINDOW};
+use tetrion_protocol::limits::{CONNECTION_WINDOW, MAX_HEADER_BYTES, MAX_HTTP1_BYTES, STREAM_WINDOW};
 
 /// Interval of pings on a silent connection, and longest wait for their answer.
 const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(30), Duration::from_secs(10));

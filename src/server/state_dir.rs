@@ -21,8 +21,8 @@ use std::time::Duration;
 
 use tracing::{error, info, warn};
 
-use crate::files::{open, open_regular};
-use crate::service::{PutAway, SessionStore};
+use tetrion_service::{PutAway, SessionStore};
+use tetrion_toolkit::files::{open, open_regular};
 
 /// Interval at which the size of the reserve is adjusted to the sessions.
 const RESERVE_INTERVAL: Duration = Duration::from_secs(1);

@@ -9,8 +9,8 @@ use tonic_types::{ErrorDetails, StatusExt};
 use super::codes::{CODES, code_of};
 use super::panics::{self, Panic};
 use super::request_id;
-use crate::service::CallContext;
-use crate::service::status::{Refusal, count};
+use tetrion_service::CallContext;
+use tetrion_service::status::{Refusal, count};
 
 /// Time after which callers should retry when the server shuts down: another one may be up by then.
 const RETRY_AFTER: Duration = Duration::from_secs(1);

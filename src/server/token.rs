@@ -20,9 +20,9 @@ use tokio_util::sync::CancellationToken;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::secret::Secret;
-use crate::service::status::Refusal;
-use crate::service::{Caller, CallerLimits};
+use tetrion_protocol::secret::Secret;
+use tetrion_service::status::Refusal;
+use tetrion_service::{Caller, CallerLimits};
 
 /// Most tokens in one file, because each call is compared with all of them.
 const MAX_TOKENS: usize = 1000;

@@ -23,9 +23,9 @@ use tonic::Code;
 use tonic::transport::ClientTlsConfig;
 use tracing::warn;
 
-use crate::service::CallContext;
-use crate::service::brake::Brake;
-use crate::service::metrics::SPANS;
+use tetrion_service::CallContext;
+use tetrion_service::brake::Brake;
+use tetrion_service::metrics::SPANS;
 
 /// Most spans in the queue, each of about a kilobyte.
 const QUEUE: usize = 8192;

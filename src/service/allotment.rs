@@ -4,7 +4,7 @@
 //! a size: connections with their buffers, calls with their headers and small answers. [`Allotment::worst_case`] adds
 //! up everything, and stays below the memory of the allotment. The rest is a reserve for the allocator.
 
-use crate::wire::limits::{CONNECTION_BYTES, OWN_MEMORY};
+use tetrion_protocol::limits::{CONNECTION_BYTES, OWN_MEMORY};
 
 use super::answers::SMALL_ANSWER_BYTES;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tonic::Extensions;
 
-use crate::pool::Party;
+use tetrion_core::pool::Party;
 
 use super::refusal::Scope;
 

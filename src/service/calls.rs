@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use crate::pool::{Lane, Party, Pool};
+use tetrion_core::pool::{Lane, Party, Pool};
 
 use super::context::CallContext;
 use super::pressure::Pressure;

@@ -1,11 +1,11 @@
 //! GetCatalog: everything that this server supports, read from the tables that the rest of the program uses.
 
-use crate::engine::rules::WIDTHS;
-use crate::engine::{NamedPieceSet, PIECE_SETS, PRESETS, PieceSet};
-use crate::env::Role;
-use crate::features::{FEATURE_SETS, FEATURES, Feature, Measure, NamedSet};
-use crate::wire::rules::ResolvedRules;
-use crate::wire::{fields, pb};
+use tetrion_core::engine::rules::WIDTHS;
+use tetrion_core::engine::{NamedPieceSet, PIECE_SETS, PRESETS, PieceSet};
+use tetrion_core::env::Role;
+use tetrion_core::features::{FEATURE_SETS, FEATURES, Feature, Measure, NamedSet};
+use tetrion_protocol::rules::ResolvedRules;
+use tetrion_protocol::{fields, pb};
 
 use super::policies::{self, features_at};
 use super::refusal::Refusal;
@@ -32,7 +32,7 @@ pub(super) fn catalog(request: &pb::GetCatalogRequest) -> Result<pb::GetCatalogR
     })
 }
 
-fn rules_preset(preset: &crate::engine::rules::Preset) -> pb::RulesPreset {
+fn rules_preset(preset: &tetrion_core::engine::rules::Preset) -> pb::RulesPreset {
     let resolved = ResolvedRules { preset: preset.name, rules: preset.rules };
     pb::RulesPreset {
         name: preset.name.to_owned(),

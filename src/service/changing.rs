@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
-use crate::env::{Restored, Seeding};
-use crate::recording::Cells;
-use crate::wire::positions::Positions;
+use tetrion_core::env::{Restored, Seeding};
+use tetrion_protocol::positions::Positions;
+use tetrion_toolkit::recording::Cells;
 
 use super::answers::Room;
 use super::budget::Share;

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use prost::Message;
 
-use crate::engine::Rules;
-use crate::wire::rendering::Drawing;
-use crate::wire::session::SessionConfig;
-use crate::wire::{pb, seeding};
+use tetrion_core::engine::Rules;
+use tetrion_protocol::rendering::Drawing;
+use tetrion_protocol::session::SessionConfig;
+use tetrion_protocol::{pb, seeding};
 
 use super::drawing;
 
@@ -67,7 +67,7 @@ pub(super) fn cost_of_new(config: &SessionConfig) -> Duration {
     Duration::from_nanos(each * u64::from(config.env.num_envs))
 }
 
-/// Rough time of an agent's thought per unit of its [cost](crate::agents::Agent::cost).
+/// Rough time of an agent's thought per unit of its [cost](tetrion_core::agents::Agent::cost).
 pub(super) const NANOSECONDS_PER_COST: u64 = 500;
 
 /// Rough time to compute the exact values of a size.

@@ -15,13 +15,13 @@ use tokio_stream::{Stream, StreamExt};
 use tonic::codec::CompressionEncoding;
 use tonic::{Request, Response, Status, Streaming};
 
-use crate::wire::DecodeError;
-use crate::wire::dm_env_rpc::pb;
-use crate::wire::dm_env_rpc::pb::environment_request::Payload as Asked;
-use crate::wire::dm_env_rpc::pb::environment_response::Payload as Answered;
-use crate::wire::dm_env_rpc::pb::environment_server::{Environment, EnvironmentServer};
-use crate::wire::dm_env_rpc::{settings, specs};
-use crate::wire::limits::MAX_SMALL_REQUEST_BYTES;
+use tetrion_protocol::DecodeError;
+use tetrion_protocol::dm_env_rpc::pb;
+use tetrion_protocol::dm_env_rpc::pb::environment_request::Payload as Asked;
+use tetrion_protocol::dm_env_rpc::pb::environment_response::Payload as Answered;
+use tetrion_protocol::dm_env_rpc::pb::environment_server::{Environment, EnvironmentServer};
+use tetrion_protocol::dm_env_rpc::{settings, specs};
+use tetrion_protocol::limits::MAX_SMALL_REQUEST_BYTES;
 
 use super::caller::{Caller, CallerLimits};
 use super::environment::random_seed;

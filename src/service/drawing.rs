@@ -1,14 +1,14 @@
 //! Drawings of a session's environments: their sizes, and how they are made.
 
-use crate::engine::Rules;
-use crate::env::EnvBatch;
-use crate::picture::{Canvas, ColourScheme, Layout, Moment, draw, text};
-use crate::placements;
-use crate::prompts::{self, Detail};
-use crate::recording::Scene;
-use crate::render::{self, View};
-use crate::wire::rendering::{Drawing, TextFormat};
-use crate::wire::{pb, tensor};
+use tetrion_core::engine::Rules;
+use tetrion_core::env::EnvBatch;
+use tetrion_core::placements;
+use tetrion_core::render::{self, View};
+use tetrion_protocol::rendering::{Drawing, TextFormat};
+use tetrion_protocol::{pb, tensor};
+use tetrion_toolkit::picture::{Canvas, ColourScheme, Layout, Moment, draw, text};
+use tetrion_toolkit::prompts::{self, Detail};
+use tetrion_toolkit::recording::Scene;
 
 use super::layout::TENSOR_OVERHEAD;
 use super::watched::Watched;

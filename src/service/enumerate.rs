@@ -3,21 +3,21 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use crate::agents::{Agent, rough_placements};
-use crate::engine::{ActionModel, Chain, Hand, MAX_KEYS, Placement, Rules};
-use crate::env::{self, ActionError, EnvState, RefusedAction};
-use crate::features::FeatureSet;
-use crate::features::kernel::Kernel;
-use crate::placements::{
+use tetrion_core::agents::{Agent, rough_placements};
+use tetrion_core::engine::{ActionModel, Chain, Hand, MAX_KEYS, Placement, Rules};
+use tetrion_core::env::{self, ActionError, EnvState, RefusedAction};
+use tetrion_core::features::FeatureSet;
+use tetrion_core::features::kernel::Kernel;
+use tetrion_core::placements::{
     Options, Placements, Position, bytes_per_cell_row, enumerate_only, enumerate_with, nanoseconds,
     nanoseconds_of_one, num_rows,
 };
-use crate::wire::limits::DEFAULT_RESPONSE_BYTES;
-use crate::wire::placements::{decode_policy, options};
-use crate::wire::positions::Positions;
-use crate::wire::session::response_bytes;
-use crate::wire::tensor::Dim;
-use crate::wire::{DecodeError, InField, features, fields, pb, positions, tensor};
+use tetrion_protocol::limits::DEFAULT_RESPONSE_BYTES;
+use tetrion_protocol::placements::{decode_policy, options};
+use tetrion_protocol::positions::Positions;
+use tetrion_protocol::session::response_bytes;
+use tetrion_protocol::tensor::Dim;
+use tetrion_protocol::{DecodeError, InField, features, fields, pb, positions, tensor};
 
 use super::answers::{Answers, Room};
 use super::calls::{CallLane, SLICE};

@@ -9,17 +9,17 @@ use tonic::codec::CompressionEncoding;
 use tonic::{Request, Response, Status, Streaming};
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::pool::Party;
-use crate::wire::footprint::policy_bytes;
-use crate::wire::limits::{
+use tetrion_core::pool::Party;
+use tetrion_protocol::footprint::policy_bytes;
+use tetrion_protocol::limits::{
     DEFAULT_PAGE_SIZE, DEFAULT_RESPONSE_BYTES, MAX_PAGE_SIZE, MAX_REQUEST_BYTES, check_name,
 };
-use crate::wire::pb::environment_service_server::{EnvironmentService, EnvironmentServiceServer};
-use crate::wire::pb::step_stream_request::Request as Asked;
-use crate::wire::pb::step_stream_response::Response as Answered;
-use crate::wire::placements::decode_policy;
-use crate::wire::session::decode_ttl;
-use crate::wire::{DecodeError, InField, envs, pb, positions, rendering, revision, seeding, session};
+use tetrion_protocol::pb::environment_service_server::{EnvironmentService, EnvironmentServiceServer};
+use tetrion_protocol::pb::step_stream_request::Request as Asked;
+use tetrion_protocol::pb::step_stream_response::Response as Answered;
+use tetrion_protocol::placements::decode_policy;
+use tetrion_protocol::session::decode_ttl;
+use tetrion_protocol::{DecodeError, InField, envs, pb, positions, rendering, revision, seeding, session};
 
 use super::answers::Answers;
 use super::caller::{Caller, CallerLimits, party_of};

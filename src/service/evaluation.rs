@@ -21,16 +21,16 @@ use tokio_stream::Stream;
 use tonic::codec::CompressionEncoding;
 use tonic::{Request, Response, Status};
 
-use crate::features::kernel::Kernel;
-use crate::pool::{Lane, Party, Pool};
-use crate::wire::evaluation::{
+use tetrion_core::features::kernel::Kernel;
+use tetrion_core::pool::{Lane, Party, Pool};
+use tetrion_protocol::evaluation::{
     EvaluationRequest, decode, encode_estimates, encode_recording, encode_results,
 };
-use crate::wire::footprint::evaluation_bytes;
-use crate::wire::limits::{DEFAULT_MAX_EVALUATIONS_PER_CALLER, DEFAULT_MAX_UNREAD, MAX_REQUEST_BYTES};
-use crate::wire::pb;
-use crate::wire::pb::evaluate_policies_response::Event;
-use crate::wire::pb::evaluation_service_server::{EvaluationService, EvaluationServiceServer};
+use tetrion_protocol::footprint::evaluation_bytes;
+use tetrion_protocol::limits::{DEFAULT_MAX_EVALUATIONS_PER_CALLER, DEFAULT_MAX_UNREAD, MAX_REQUEST_BYTES};
+use tetrion_protocol::pb;
+use tetrion_protocol::pb::evaluate_policies_response::Event;
+use tetrion_protocol::pb::evaluation_service_server::{EvaluationService, EvaluationServiceServer};
 
 use super::allotment::Allotment;
 use super::answers::Answers;

@@ -9,12 +9,14 @@ use std::time::Instant;
 
 use tokio::sync::{Notify, oneshot};
 
-use crate::pool::Lane;
-use crate::rollout::{self, Counters, Evaluation, GameRecord, GameResult, LossEstimate, Next, Outcome};
-use crate::summary::{EstimateTable, GameTable, summarize, summarize_estimates};
-use crate::wire::evaluation::{encode_estimate_summary, encode_summary};
-use crate::wire::limits::MAX_UNREAD_GAMES;
-use crate::wire::{duration, pb};
+use tetrion_core::pool::Lane;
+use tetrion_core::rollout::{
+    self, Counters, Evaluation, GameRecord, GameResult, LossEstimate, Next, Outcome,
+};
+use tetrion_core::summary::{EstimateTable, GameTable, summarize, summarize_estimates};
+use tetrion_protocol::evaluation::{encode_estimate_summary, encode_summary};
+use tetrion_protocol::limits::MAX_UNREAD_GAMES;
+use tetrion_protocol::{duration, pb};
 
 use super::budget::Share;
 use super::metrics::{EVALUATION_GAMES, EVALUATION_PIECES};

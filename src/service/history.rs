@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use prost::Message;
 
-use crate::env::{AutoresetMode, EnvBatch, EpisodeStatistics, StepOutcome};
-use crate::wire::limits::MAX_HISTORY_ROWS;
-use crate::wire::{duration, pb, tensor};
+use tetrion_core::env::{AutoresetMode, EnvBatch, EpisodeStatistics, StepOutcome};
+use tetrion_protocol::limits::MAX_HISTORY_ROWS;
+use tetrion_protocol::{duration, pb, tensor};
 
 /// The finished episodes of a session.
 #[derive(Debug)]

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use crate::engine::RULES_VERSION;
-use crate::engine::rules::{HEIGHTS, MAX_POINTS, MAX_PREVIEW, WIDTHS};
-use crate::features::kernel::Kernel;
-use crate::wire::revision::PROTOCOL_REVISION;
-use crate::wire::{duration, limits, pb};
+use tetrion_core::engine::RULES_VERSION;
+use tetrion_core::engine::rules::{HEIGHTS, MAX_POINTS, MAX_PREVIEW, WIDTHS};
+use tetrion_core::features::kernel::Kernel;
+use tetrion_protocol::revision::PROTOCOL_REVISION;
+use tetrion_protocol::{duration, limits, pb};
 
 use super::allotment::Allotment;
 use super::caller::CallerLimits;
@@ -177,7 +177,7 @@ fn evaluation_limits(capacity: EvaluationCapacity, caller: CallerLimits) -> pb::
 fn model_limits() -> pb::ModelLimits {
     pb::ModelLimits {
         max_features: limits::MAX_FEATURES,
-        max_weight: crate::agents::MAX_WEIGHT,
+        max_weight: tetrion_core::agents::MAX_WEIGHT,
         max_hidden_layers: limits::MAX_HIDDEN_LAYERS,
         max_hidden_units: limits::MAX_HIDDEN_UNITS,
         max_tuples: limits::MAX_TUPLES,

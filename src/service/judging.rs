@@ -2,11 +2,11 @@
 //!
 //! The policy thinks as it does in a game, one placement at a time if it searches, so a slow search shares its thread.
 
-use crate::agents::{Agent, Judgement, Sight, TerminalValue, Thought};
-use crate::engine::{MAX_PREVIEW, Odds, Piece, Rules};
-use crate::env::{EnvState, StartPosition};
-use crate::features::kernel::Kernel;
-use crate::placements::{Placements, Position};
+use tetrion_core::agents::{Agent, Judgement, Sight, TerminalValue, Thought};
+use tetrion_core::engine::{MAX_PREVIEW, Odds, Piece, Rules};
+use tetrion_core::env::{EnvState, StartPosition};
+use tetrion_core::features::kernel::Kernel;
+use tetrion_core::placements::{Placements, Position};
 
 use super::reserved::List;
 

@@ -2,11 +2,11 @@
 //!
 //! A caller in the same process gets them in one block of bytes instead of a message; see [`BlockLayout`].
 
-use crate::env::{AutoresetMode, EnvBatch, EnvConfig, Field, FieldSpec, FinalBatch, StepOutcome};
-use crate::placements::{self, Options};
-use crate::wire::pb;
-use crate::wire::session::{MaskFormat, SessionConfig};
-use crate::wire::tensor::{self, element_size};
+use tetrion_core::env::{AutoresetMode, EnvBatch, EnvConfig, Field, FieldSpec, FinalBatch, StepOutcome};
+use tetrion_core::placements::{self, Options};
+use tetrion_protocol::pb;
+use tetrion_protocol::session::{MaskFormat, SessionConfig};
+use tetrion_protocol::tensor::{self, element_size};
 
 /// Most bytes of a tensor in addition to its data: tags and lengths, the element type, and the sizes of four
 /// dimensions.

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::engine::Piece;
-use crate::env::{EnvBatch, Seeding};
-use crate::wire::session::SessionConfig;
+use tetrion_core::engine::Piece;
+use tetrion_core::env::{EnvBatch, Seeding};
+use tetrion_protocol::session::SessionConfig;
 
 use super::budget::{Budget, Share};
 use super::history::History;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::pool::Party;
+use tetrion_core::pool::Party;
 
 use super::answers::Answers;
 

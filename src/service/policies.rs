@@ -1,12 +1,12 @@
 //! The named policies that GetCatalog lists and GetPolicy returns, from the tables of controllers and agents.
 
-use crate::agents::{AGENTS, Agent, AgentRow, CONTROLLERS, Controller, Figure, Search};
-use crate::engine::rules::WIDTHS;
-use crate::features::FeatureSet;
-use crate::wire::limits::check_name;
-use crate::wire::pb::policy::Kind;
-use crate::wire::policies::{encode_monte_carlo, encode_terminal_value, unknown};
-use crate::wire::{features, pb, search, tensor};
+use tetrion_core::agents::{AGENTS, Agent, AgentRow, CONTROLLERS, Controller, Figure, Search};
+use tetrion_core::engine::rules::WIDTHS;
+use tetrion_core::features::FeatureSet;
+use tetrion_protocol::limits::check_name;
+use tetrion_protocol::pb::policy::Kind;
+use tetrion_protocol::policies::{encode_monte_carlo, encode_terminal_value, unknown};
+use tetrion_protocol::{features, pb, search, tensor};
 
 use super::refusal::Refusal;
 

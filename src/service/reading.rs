@@ -3,8 +3,8 @@
 
 use bytes::Bytes;
 
-use crate::wire::rendering::Drawing;
-use crate::wire::{colors, envs, pb};
+use tetrion_protocol::rendering::Drawing;
+use tetrion_protocol::{colors, envs, pb};
 
 use super::answers::{Answers, Room};
 use super::calls::Slice;

@@ -6,13 +6,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::env::{
+use tetrion_core::env::{
     ActionError, CreateError, EnvIdError, NotReset, ReadError, ResetError, RestoreError, StepError,
     WrongLength,
 };
-use crate::prompts::UnknownAction;
-use crate::wire::codec::Unfit;
-use crate::wire::{DecodeError, Fault, InField};
+use tetrion_protocol::codec::Unfit;
+use tetrion_protocol::{DecodeError, Fault, InField};
+use tetrion_toolkit::prompts::UnknownAction;
 
 use super::brake::Brake;
 use super::budget::Spent;

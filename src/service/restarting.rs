@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use prost::{Message, Name};
 
-use crate::wire::{envs, pb};
+use tetrion_protocol::{envs, pb};
 
 use super::answers::Answers;
 use super::calls::Slice;

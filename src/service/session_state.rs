@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use prost::{Message, Name};
 
-use crate::env::{AutoresetMode, EnvBatch, Seeding, StepOutcome};
-use crate::features::FeatureSet;
-use crate::placements::{self, Options, Position};
-use crate::recording::Cells;
-use crate::wire::dm_env_rpc;
-use crate::wire::positions::Positions;
-use crate::wire::session::SessionConfig;
-use crate::wire::{DecodeError, InField, envs, features, fields, pb, positions, seeding};
+use tetrion_core::env::{AutoresetMode, EnvBatch, Seeding, StepOutcome};
+use tetrion_core::features::FeatureSet;
+use tetrion_core::placements::{self, Options, Position};
+use tetrion_protocol::dm_env_rpc;
+use tetrion_protocol::positions::Positions;
+use tetrion_protocol::session::SessionConfig;
+use tetrion_protocol::{DecodeError, InField, envs, features, fields, pb, positions, seeding};
+use tetrion_toolkit::recording::Cells;
 
 use super::answers::Answers;
 use super::budget::{Budget, Share};

@@ -21,13 +21,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use crate::engine::RULES_VERSION;
-use crate::pool::Party;
-use crate::wire::limits::{
+use tetrion_core::engine::RULES_VERSION;
+use tetrion_core::pool::Party;
+use tetrion_protocol::limits::{
     DEFAULT_MAX_ENVS, DEFAULT_MAX_SESSIONS, DEFAULT_MAX_UNREAD, DEFAULT_MAX_WATCHES,
     DEFAULT_MAX_WATCHES_PER_CALLER,
 };
-use crate::wire::{duration, pb};
+use tetrion_protocol::{duration, pb};
 
 use super::allotment::Allotment;
 use super::answers::Answers;

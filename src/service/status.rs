@@ -14,10 +14,10 @@ use prost::Message;
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, FieldViolation, StatusExt};
 
-use crate::env::{ActionError, NotReset, RefusedAction};
-use crate::wire::codec::Unfit;
-use crate::wire::limits::MAX_DECODED_BYTES;
-use crate::wire::{DecodeError, Fault, rpc};
+use tetrion_core::env::{ActionError, NotReset, RefusedAction};
+use tetrion_protocol::codec::Unfit;
+use tetrion_protocol::limits::MAX_DECODED_BYTES;
+use tetrion_protocol::{DecodeError, Fault, rpc};
 
 use super::context::CallContext;
 use super::metrics::REFUSALS;

@@ -5,10 +5,10 @@
 
 use std::ops::Range;
 
-use crate::env::{EnvBatch, InvalidActionPolicy, StepOutcome};
-use crate::prompts;
-use crate::wire::tensor::{self, Dim};
-use crate::wire::{DecodeError, envs, pb};
+use tetrion_core::env::{EnvBatch, InvalidActionPolicy, StepOutcome};
+use tetrion_protocol::tensor::{self, Dim};
+use tetrion_protocol::{DecodeError, envs, pb};
+use tetrion_toolkit::prompts;
 
 use super::answers::Answers;
 use super::calls::Slice;

@@ -10,14 +10,14 @@ use std::thread;
 
 use tokio::sync::watch;
 
-use crate::engine::Rules;
-use crate::optimum::{self, ON_DEMAND};
-use crate::pool::give_way;
-use crate::tasks::{self, NUM_KINDS, Split, Task};
-use crate::values;
-use crate::wire::pb;
-use crate::wire::pb::policy::Kind;
-use crate::wire::rules::ResolvedRules;
+use tetrion_core::engine::Rules;
+use tetrion_core::pool::give_way;
+use tetrion_core::values;
+use tetrion_protocol::pb;
+use tetrion_protocol::pb::policy::Kind;
+use tetrion_protocol::rules::ResolvedRules;
+use tetrion_toolkit::optimum::{self, ON_DEMAND};
+use tetrion_toolkit::tasks::{self, NUM_KINDS, Split, Task};
 
 use super::calls::CallLane;
 use super::costs::SOLVING;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::tasks::FormulaScore;
-use crate::wire::pb;
-use crate::wire::tasks::{Scored, decode, decode_scored, encode, encode_score};
+use tetrion_protocol::pb;
+use tetrion_protocol::tasks::{Scored, decode, decode_scored, encode, encode_score};
+use tetrion_toolkit::tasks::FormulaScore;
 
 use super::calls::CallLane;
 use super::costs::NANOSECONDS_PER_COST;

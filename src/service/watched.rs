@@ -9,11 +9,13 @@
 
 use std::sync::{Arc, Weak};
 
-use crate::engine::{EpisodeEnd, LandedPiece, Rules};
-use crate::env::{AutoresetMode, EnvBatch, EpisodeIndex, EpisodePhase, EpisodeStatistics, StepOutcome};
-use crate::recording::{Cell, Cells};
-use crate::wire::limits::MAX_WATCHES_PER_SESSION;
-use crate::wire::{pb, watching};
+use tetrion_core::engine::{EpisodeEnd, LandedPiece, Rules};
+use tetrion_core::env::{
+    AutoresetMode, EnvBatch, EpisodeIndex, EpisodePhase, EpisodeStatistics, StepOutcome,
+};
+use tetrion_protocol::limits::MAX_WATCHES_PER_SESSION;
+use tetrion_protocol::{pb, watching};
+use tetrion_toolkit::recording::{Cell, Cells};
 
 use super::budget::Share;
 use super::places::Place;

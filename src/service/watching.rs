@@ -2,7 +2,7 @@
 //!
 //! A frame is made only when it is due and the connection asks for it. The connection of a slow reader asks less often,
 //! so frames are skipped and never queued. Making a frame locks the session for some microseconds, at most
-//! [`MAX_FRAMES_PER_SECOND`](crate::wire::limits::MAX_FRAMES_PER_SECOND) times per second, and only if something has
+//! [`MAX_FRAMES_PER_SECOND`](tetrion_protocol::limits::MAX_FRAMES_PER_SECOND) times per second, and only if something has
 //! changed.
 //!
 //! Between two frames this file does not hold the session, so it can end as if no caller watched. The next frame then
@@ -23,9 +23,9 @@ use tokio::time::{Interval, MissedTickBehavior};
 use tokio_stream::Stream;
 use tonic::Status;
 
-use crate::pool::Party;
-use crate::wire::pb::watch_session_response::Event;
-use crate::wire::{duration, pb, watching};
+use tetrion_core::pool::Party;
+use tetrion_protocol::pb::watch_session_response::Event;
+use tetrion_protocol::{duration, pb, watching};
 
 use super::answers::Answers;
 use super::caller::{Caller, CallerLimits};

@@ -5,11 +5,11 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::env::{EnvBatch, Seeding, StepOutcome};
-use crate::wire::dm_env_rpc::pb;
-use crate::wire::dm_env_rpc::pb::EnvironmentStateType as StateType;
-use crate::wire::dm_env_rpc::specs::{Observation, decode_action, decode_wanted};
-use crate::wire::dm_env_rpc::tensor;
+use tetrion_core::env::{EnvBatch, Seeding, StepOutcome};
+use tetrion_protocol::dm_env_rpc::pb;
+use tetrion_protocol::dm_env_rpc::pb::EnvironmentStateType as StateType;
+use tetrion_protocol::dm_env_rpc::specs::{Observation, decode_action, decode_wanted};
+use tetrion_protocol::dm_env_rpc::tensor;
 
 use super::refusal::Refusal;
 

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::run_folder::{CHECKPOINT, CONFIG, RunFolderError};
-use crate::client::ClientError;
 use crate::input::UsageError;
-use crate::optimizers::{InvalidParameter, TellError};
+use tetrion_client::ClientError;
+use tetrion_toolkit::optimizers::{InvalidParameter, TellError};
 
 /// The reason why a run cannot start or continue.
 #[derive(Debug, thiserror::Error)]

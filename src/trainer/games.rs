@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::client::{Client, ClientError, Evaluated, EvaluationRequest};
-use crate::recording::{Outcome, Recording};
-use crate::wire::limits::MAX_RECORDED_STEPS;
+use tetrion_client::{Client, ClientError, Evaluated, EvaluationRequest};
+use tetrion_protocol::limits::MAX_RECORDED_STEPS;
+use tetrion_toolkit::recording::{Outcome, Recording};
 
 /// The reason why a game cannot be recorded.
 #[derive(Debug, thiserror::Error)]

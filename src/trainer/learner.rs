@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::TrainError;
 use super::lessons::{Lessons, Moves};
-use crate::optimizers::{Network, NetworkState, Td, TdState};
+use tetrion_toolkit::optimizers::{Network, NetworkState, Td, TdState};
 
 /// A value function in training.
 #[derive(Clone, Debug)]

@@ -29,12 +29,14 @@ use super::score::Score;
 use super::seen_playfields::SeenPlayfields;
 use super::settings::{Purpose, Settings};
 use super::weights::{ScoreNote, Weights};
-use crate::client::session::{PackedPositions, PlacementList, PlacementsRequest};
-use crate::client::{Client, ClientError, Evaluated, EvaluationRequest, Features, ModelShape, NTuple, Seeds};
-use crate::engine::Tetromino;
-use crate::engine::rng::{Tag, below, word};
-use crate::features::kernel::Kernel;
 use crate::plot::{Chart, Line, Point};
+use tetrion_client::session::{PackedPositions, PlacementList, PlacementsRequest};
+use tetrion_client::{
+    Client, ClientError, Evaluated, EvaluationRequest, Features, ModelShape, NTuple, Seeds,
+};
+use tetrion_core::engine::Tetromino;
+use tetrion_core::engine::rng::{Tag, below, word};
+use tetrion_core::features::kernel::Kernel;
 
 /// A game in progress.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

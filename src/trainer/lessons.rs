@@ -8,10 +8,10 @@ use super::error::TrainError;
 use super::model::{ModelNote, ShapeNote};
 use super::run_folder::{CONFIG, read};
 use super::settings::Settings;
-use crate::client::{Client, ModelShape};
-use crate::engine::{ActionModel, NamedChoice, Randomizer};
 use crate::input::UsageError;
-use crate::optimizers::{NetworkConfig, TdConfig};
+use tetrion_client::{Client, ModelShape};
+use tetrion_core::engine::{ActionModel, NamedChoice, Randomizer};
+use tetrion_toolkit::optimizers::{NetworkConfig, TdConfig};
 
 /// The way a run learns from its games.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::client::{Activation, Mlp, ModelShape, NTuple, TuplePattern};
-use crate::wire::limits::MAX_MODEL_PARAMETERS;
+use tetrion_client::{Activation, Mlp, ModelShape, NTuple, TuplePattern};
+use tetrion_protocol::limits::MAX_MODEL_PARAMETERS;
 
 /// A model in a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::settings::Settings;
 use super::weights::ScoreNote;
-use crate::optimizers::{Generation, State};
+use tetrion_toolkit::optimizers::{Generation, State};
 
 /// A line of `generations.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

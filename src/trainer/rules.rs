@@ -4,9 +4,9 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use crate::client::{RulesChoice, Started};
-use crate::engine::{Changes, FieldKind, FieldValue, PRESETS, PieceSet, Rules, RulesField};
-use crate::wire::rules;
+use tetrion_client::{RulesChoice, Started};
+use tetrion_core::engine::{Changes, FieldKind, FieldValue, PRESETS, PieceSet, Rules, RulesField};
+use tetrion_protocol::rules;
 
 /// The rules of the games with every field, in the words of the protocol.
 ///

@@ -10,9 +10,9 @@ use super::score::Score;
 use super::settings::{Purpose, Settings};
 use super::unit::Unit;
 use super::weights::ScoreNote;
-use crate::client::{Client, Evaluated, EvaluationProgress, EvaluationRequest};
-use crate::summary::Statistics;
-use crate::wire::recording;
+use tetrion_client::{Client, Evaluated, EvaluationProgress, EvaluationRequest};
+use tetrion_core::summary::Statistics;
+use tetrion_protocol::recording;
 
 /// Progress of a run, for the caller's display.
 #[derive(Clone, Copy, Debug)]

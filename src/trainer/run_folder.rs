@@ -27,9 +27,9 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
 use super::weights::Weights;
-use crate::files;
 use crate::input::read_bytes;
 use crate::text::numbers::count;
+use tetrion_toolkit::files;
 
 /// File name of the settings.
 pub const CONFIG: &str = "config.toml";

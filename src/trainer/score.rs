@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::unit::Unit;
-use crate::client::{Estimate, Evaluated, GameResult, LossEstimate, Outcomes};
-use crate::summary::{LinesPerLoss, PerPiece, Statistics};
+use tetrion_client::{Estimate, Evaluated, GameResult, LossEstimate, Outcomes};
+use tetrion_core::summary::{LinesPerLoss, PerPiece, Statistics};
 
 /// The score of one controller.
 #[derive(Clone, Debug)]

@@ -18,9 +18,9 @@ use super::run_folder::{Resumed, RunFolder, read_generations};
 use super::score::{Score, statistics};
 use super::settings::{LAST_GENERATIONS, Purpose, Settings};
 use super::unit::Unit;
-use crate::client::{Client, Evaluated, EvaluationRequest};
-use crate::optimizers::{self, Look, Optimizer, State};
 use crate::plot::Chart;
+use tetrion_client::{Client, Evaluated, EvaluationRequest};
+use tetrion_toolkit::optimizers::{self, Look, Optimizer, State};
 
 /// A search in progress.
 pub struct Search {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::rng::below;
+use tetrion_core::engine::rng::below;
 
 /// Most playfields per height.
 const KEPT: usize = 512;

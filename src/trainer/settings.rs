@@ -8,15 +8,15 @@ use super::rules::RulesNote;
 use super::rules::{read_changes, write_changes};
 use super::unit::Unit;
 use super::weights::{ScoreNote, SeedsNote, WEIGHTS_FORMAT, Weights, features};
-use crate::client::{
+use crate::input::UsageError;
+use crate::text::numbers::count;
+use tetrion_client::{
     Client, EvaluationRequest, ModelShape, Play, Policy, PolicyKind, RulesChoice, Search, Seeds, Started,
     TerminalValue, WeightRows,
 };
-use crate::engine::Changes;
-use crate::engine::rng::{Tag, word};
-use crate::input::UsageError;
-use crate::optimizers::{Config, seed_text};
-use crate::text::numbers::count;
+use tetrion_core::engine::Changes;
+use tetrion_core::engine::rng::{Tag, word};
+use tetrion_toolkit::optimizers::{Config, seed_text};
 
 /// Number of last generations whose results and best candidates become finalists.
 pub const LAST_GENERATIONS: usize = 5;

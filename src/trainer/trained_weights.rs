@@ -10,10 +10,10 @@ use std::time::SystemTime;
 use super::rules::RulesNote;
 use super::run_folder::{RunFolderError, WEIGHTS, num_generations_planned};
 use super::weights::Weights;
-use crate::agents::{Agent, AgentRow, Controller, Play};
-use crate::client::PlayChoice;
-use crate::engine::Rules;
 use crate::input::UsageError;
+use tetrion_client::PlayChoice;
+use tetrion_core::agents::{Agent, AgentRow, Controller, Play};
+use tetrion_core::engine::Rules;
 
 /// The weights of a training run or a file.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::client::{Estimate, GameResult};
+use tetrion_client::{Estimate, GameResult};
 
 /// The unit of a game's score.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use super::model::ModelNote;
 use super::rules::RulesNote;
-use crate::client::{Features, Play, PlayChoice, Policy, PolicyKind, Search, TerminalValue, WeightRows};
 use crate::input::{UsageError, parse_json, read_utf8};
-use crate::optimizers::seed_text;
 use crate::text::escapes::without_middle;
 use crate::text::numbers::count;
-use crate::wire::limits::MAX_MODEL_PARAMETERS;
+use tetrion_client::{Features, Play, PlayChoice, Policy, PolicyKind, Search, TerminalValue, WeightRows};
+use tetrion_protocol::limits::MAX_MODEL_PARAMETERS;
+use tetrion_toolkit::optimizers::seed_text;
 
 /// The format that this program writes, and the only one it reads.
 pub const WEIGHTS_FORMAT: u32 = 1;

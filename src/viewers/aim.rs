@@ -2,8 +2,8 @@
 //!
 //! `clients/typescript/page/aim.ts` does the same for the page at `/`.
 
-use crate::engine::{OrientationTable, Piece, Placement, PlacementSet, Rules, Spin, Spot, placements};
-use crate::recording::{Course, SceneCells};
+use tetrion_core::engine::{OrientationTable, Piece, Placement, PlacementSet, Rules, Spin, Spot, placements};
+use tetrion_toolkit::recording::{Course, SceneCells};
 
 /// A piece that the player is aiming.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

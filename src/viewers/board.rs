@@ -7,7 +7,7 @@ use ratatui::layout::{Rect, Size};
 use ratatui::widgets::{Block, Widget};
 
 use super::palette::{Palette, ScreenCell};
-use crate::recording::{Cell, Scene, SceneCells};
+use tetrion_toolkit::recording::{Cell, Scene, SceneCells};
 
 /// Size of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use crate::client::WatchedFrame;
+use tetrion_client::WatchedFrame;
 
 /// Memory for frames: an hour of one 10 x 20 playfield at 20 frames per second.
 const MAX_BYTES: usize = 32 << 20;
@@ -90,7 +90,7 @@ impl FrameHistory {
 
 /// Approximate memory of a frame in bytes.
 fn size(frame: &WatchedFrame) -> usize {
-    let of_env = |env: &crate::client::WatchedEnv| {
+    let of_env = |env: &tetrion_client::WatchedEnv| {
         let cells: usize = env.scene.cells.rows().map(<[_]>::len).sum();
         size_of_val(env) + cells + 2 * env.scene.last.len() + env.scene.next.len()
     };

@@ -5,7 +5,7 @@
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::border;
 
-use crate::engine::{Piece, Tetromino};
+use tetrion_core::engine::{Piece, Tetromino};
 
 /// A colour scheme, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

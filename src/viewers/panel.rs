@@ -4,9 +4,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::palette::{Palette, ScreenCell};
-use crate::engine::{ActionModel, Piece, Rules, Shape};
-use crate::recording::Scene;
 use crate::text::numbers::{grouped, short};
+use tetrion_core::engine::{ActionModel, Piece, Rules, Shape};
+use tetrion_toolkit::recording::Scene;
 
 /// Columns of a panel.
 pub const PANEL_WIDTH: u16 = 14;

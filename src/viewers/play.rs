@@ -8,11 +8,13 @@ use ratatui::crossterm::event::KeyCode;
 
 use super::aim::Aim;
 use super::{Palette, Program, Seat, Show};
-use crate::agents::{LinearAgent, PlayChoice};
-use crate::engine::{ActionModel, ActionRefused, HalfTurns, Key, Rules};
 use crate::input::UsageError;
 use crate::players::{Contender, GameSeries, Player, Reasons, controller, result};
-use crate::recording::{Course, CurrentPiece, Recorder, Recording, RecordingError, Scene, SceneCells};
+use tetrion_core::agents::{LinearAgent, PlayChoice};
+use tetrion_core::engine::{ActionModel, ActionRefused, HalfTurns, Key, Rules};
+use tetrion_toolkit::recording::{
+    Course, CurrentPiece, Recorder, Recording, RecordingError, Scene, SceneCells,
+};
 
 /// Work of the opponent between two frames, in pieces that a linear controller places with a kernel.
 const WORK: u64 = 1 << 16;

@@ -5,8 +5,8 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use super::palette::Palette;
-use crate::engine::{Placement, Rules};
 use crate::players::Reasons;
+use tetrion_core::engine::{Placement, Rules};
 
 /// Fewest columns for this table.
 pub const LEAST_WIDTH: u16 = 36;

@@ -10,9 +10,9 @@ use ratatui::crossterm::event::KeyCode;
 
 use super::history::{FrameHistory, Link, TimedFrame};
 use super::{Palette, Program, Seat, Show};
-use crate::client::{EpisodePhase, WatchedEnv, WatchedEpisode, WatchedSession};
-use crate::engine::Rules;
 use crate::text::numbers::{count, grouped};
+use tetrion_client::{EpisodePhase, WatchedEnv, WatchedEpisode, WatchedSession};
+use tetrion_core::engine::Rules;
 
 /// Number of frames that a page key skips.
 const PAGE: u64 = 100;
@@ -165,7 +165,7 @@ impl SessionViewer {
         let mut text =
             format!("{name}{label} on {width} x {height}, call {}\n", grouped(frame.sequence_number as f64));
         for env in &frame.envs {
-            let crate::recording::Scene { lines, pieces, score, .. } = env.scene;
+            let tetrion_toolkit::recording::Scene { lines, pieces, score, .. } = env.scene;
             text += &format!(
                 "env {}: episode {}, {}, {}, return {score}{}\n",
                 env.env_id,

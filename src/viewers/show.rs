@@ -8,10 +8,10 @@ use super::board::{Board, CellSize};
 use super::palette::Palette;
 use super::panel::{PANEL_WIDTH, Panel, least_height};
 use super::reasons::{Explained, LEAST_HEIGHT, LEAST_WIDTH};
-use crate::engine::{Placement, Rules};
 use crate::players::Reasons;
-use crate::recording::{Scene, SceneCells};
 use crate::text::fitted;
+use tetrion_core::engine::{Placement, Rules};
+use tetrion_toolkit::recording::{Scene, SceneCells};
 
 /// Columns between players.
 const GAP: u16 = 2;

@@ -7,12 +7,12 @@ use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 
 use super::{Palette, Program, Seat, Show};
-use crate::agents::PlayChoice;
-use crate::engine::ActionModel;
 use crate::input::UsageError;
 use crate::players::{Contender, GameSeries, Player, Reasons, result};
-use crate::recording::Recording;
 use crate::text::numbers::{count, grouped};
+use tetrion_core::agents::PlayChoice;
+use tetrion_core::engine::ActionModel;
+use tetrion_toolkit::recording::Recording;
 
 /// Speeds in steps per second, among which the keys choose.
 const SPEEDS: [u32; 16] =

@@ -10,9 +10,9 @@ use tokio::sync::mpsc;
 use tonic::Streaming;
 
 use super::remote::{Remote, RemoteError, config, create_session, step_requests};
-use crate::wire::pb::evaluation_service_client::EvaluationServiceClient;
-use crate::wire::policies::Policy;
-use crate::wire::{pb, seeding};
+use tetrion_protocol::pb::evaluation_service_client::EvaluationServiceClient;
+use tetrion_protocol::policies::Policy;
+use tetrion_protocol::{pb, seeding};
 
 /// Number of sessions that are stepped in turn, so that a call does not wait for the previous one.
 const NUM_SESSIONS: usize = 16;

@@ -4,10 +4,10 @@
 use tonic::transport::Channel;
 
 use super::remote::{Remote, RemoteError, config, enumerate_placements};
-use crate::engine::rng::{below, mix};
-use crate::wire::pb;
-use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
-use crate::wire::tensor;
+use tetrion_core::engine::rng::{below, mix};
+use tetrion_protocol::pb;
+use tetrion_protocol::pb::environment_service_client::EnvironmentServiceClient;
+use tetrion_protocol::tensor;
 
 /// A session that takes its actions from its masks.
 #[derive(Debug)]

@@ -1,17 +1,18 @@
 //! Benchmark workloads that call a server, for `tetrion bench` and the programs in `benches/`.
 //!
-//! Workloads without a server are in [`exercises`](crate::exercises), which this crate also exports.
+//! Workloads without a server are in [`exercises`].
 //!
 //! The surprising decision: this module knows nearly every other one, from the kernels to the wire. It must know both to
 //! compare a network call with equal work done directly.
 
+pub mod exercises;
 pub mod masked;
 pub mod remote;
 pub mod viewer;
 
 mod latency;
 
-pub use crate::exercises::{
+pub use exercises::{
     CASES, Case, EXPECTATIONS, Games, Listing, ModernListing, Play, RandomPlacements, Reaching, Stepper,
     games,
 };

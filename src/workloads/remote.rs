@@ -10,17 +10,17 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::Channel;
 use tonic::{Status, Streaming};
 
-use crate::exercises::evaluations::{Games, SEED};
-use crate::wire::features::Features;
-use crate::wire::limits::MAX_RESPONSE_BYTES;
-use crate::wire::pb::enumerate_placements_request::Source;
-use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
-use crate::wire::pb::evaluate_policies_response::Event;
-use crate::wire::pb::evaluation_service_client::EvaluationServiceClient;
-use crate::wire::pb::step_stream_request::Request as Asked;
-use crate::wire::policies::{PlayChoice, Policy, PolicyKind, WeightRows};
-use crate::wire::tensor::{self, Dim};
-use crate::wire::{pb, seeding};
+use crate::workloads::exercises::evaluations::{Games, SEED};
+use tetrion_protocol::features::Features;
+use tetrion_protocol::limits::MAX_RESPONSE_BYTES;
+use tetrion_protocol::pb::enumerate_placements_request::Source;
+use tetrion_protocol::pb::environment_service_client::EnvironmentServiceClient;
+use tetrion_protocol::pb::evaluate_policies_response::Event;
+use tetrion_protocol::pb::evaluation_service_client::EvaluationServiceClient;
+use tetrion_protocol::pb::step_stream_request::Request as Asked;
+use tetrion_protocol::policies::{PlayChoice, Policy, PolicyKind, WeightRows};
+use tetrion_protocol::tensor::{self, Dim};
+use tetrion_protocol::{pb, seeding};
 
 /// Windows as large as the server's.
 const WINDOWS: (u32, u32) = (4 << 20, 16 << 20);

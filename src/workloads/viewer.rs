@@ -4,8 +4,8 @@ use tokio::runtime::Runtime;
 use tonic::transport::Channel;
 
 use super::remote::RemoteError;
-use crate::wire::pb;
-use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
+use tetrion_protocol::pb;
+use tetrion_protocol::pb::environment_service_client::EnvironmentServiceClient;
 
 /// A viewer with a separate thread and connection. Dropping it ends the watch.
 #[derive(Debug)]

@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use prost::Message;
-use tetrion::wire::limits::{MAX_RESPONSE_BYTES, MAX_STREAM_REQUESTS};
-use tetrion::wire::pb::enumerate_placements_request::Source;
-use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
-use tetrion::wire::pb::evaluation_service_client::EvaluationServiceClient;
-use tetrion::wire::pb::step_stream_request::Request as InStream;
-use tetrion::wire::{pb, seeding};
+use tetrion::protocol::limits::{MAX_RESPONSE_BYTES, MAX_STREAM_REQUESTS};
+use tetrion::protocol::pb::enumerate_placements_request::Source;
+use tetrion::protocol::pb::environment_service_client::EnvironmentServiceClient;
+use tetrion::protocol::pb::evaluation_service_client::EvaluationServiceClient;
+use tetrion::protocol::pb::step_stream_request::Request as InStream;
+use tetrion::protocol::{pb, seeding};
 
 use crate::arena::Arena;
 use crate::bystander::{connect, session};

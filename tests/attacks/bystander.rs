@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use tetrion::wire::limits::MAX_RESPONSE_BYTES;
-use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
-use tetrion::wire::tensor;
-use tetrion::wire::{pb, seeding};
+use tetrion::protocol::limits::MAX_RESPONSE_BYTES;
+use tetrion::protocol::pb::environment_service_client::EnvironmentServiceClient;
+use tetrion::protocol::tensor;
+use tetrion::protocol::{pb, seeding};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;

@@ -14,8 +14,8 @@ use flate2::write::GzEncoder;
 use prost::Message;
 use tetrion::engine::{PRESETS, Playfield, Randomizer, Rules, Tetromino};
 use tetrion::env::{EnvBatch, EnvConfig, Field, Seeding, StartPosition};
+use tetrion::protocol::{pb, recording, tensor};
 use tetrion::recording::{Pieces, Recorder, Recording, Setup};
-use tetrion::wire::{pb, recording, tensor};
 
 use crate::messages::{EVALUATE, RESTORE, WORLDS, samples};
 use crate::methods::METHODS;

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use prost::Message;
-use tetrion::wire::footprint::evaluation_bytes;
-use tetrion::wire::limits::{MAX_POLICIES, MAX_REQUEST_SEQUENCE_PIECES, MAX_RESPONSE_BYTES};
-use tetrion::wire::pb::policy::Kind;
-use tetrion::wire::policies::Policy;
-use tetrion::wire::tensor;
-use tetrion::wire::{features, pb, seeding};
+use tetrion::protocol::footprint::evaluation_bytes;
+use tetrion::protocol::limits::{MAX_POLICIES, MAX_REQUEST_SEQUENCE_PIECES, MAX_RESPONSE_BYTES};
+use tetrion::protocol::pb::policy::Kind;
+use tetrion::protocol::policies::Policy;
+use tetrion::protocol::tensor;
+use tetrion::protocol::{features, pb, seeding};
 
 use crate::arena::Arena;
 use crate::bystander::metric;

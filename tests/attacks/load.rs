@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use prost::Message;
-use tetrion::wire::pb::enumerate_placements_request::Source;
-use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
-use tetrion::wire::pb::evaluation_service_client::EvaluationServiceClient;
-use tetrion::wire::pb::step_stream_request::Request as InStream;
-use tetrion::wire::{features, pb, seeding};
+use tetrion::protocol::pb::enumerate_placements_request::Source;
+use tetrion::protocol::pb::environment_service_client::EnvironmentServiceClient;
+use tetrion::protocol::pb::evaluation_service_client::EvaluationServiceClient;
+use tetrion::protocol::pb::step_stream_request::Request as InStream;
+use tetrion::protocol::{features, pb, seeding};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_stream::StreamExt;

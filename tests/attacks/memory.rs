@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use prost::Message;
-use tetrion::wire::limits::MAX_RESPONSE_BYTES;
-use tetrion::wire::pb::RenderFormat;
-use tetrion::wire::pb::enumerate_placements_request::Source;
-use tetrion::wire::policies::Policy;
-use tetrion::wire::tensor;
-use tetrion::wire::{features, pb, positions, seeding};
+use tetrion::protocol::limits::MAX_RESPONSE_BYTES;
+use tetrion::protocol::pb::RenderFormat;
+use tetrion::protocol::pb::enumerate_placements_request::Source;
+use tetrion::protocol::policies::Policy;
+use tetrion::protocol::tensor;
+use tetrion::protocol::{features, pb, positions, seeding};
 
 use crate::arena::{Arena, Dice, Fight};
 use crate::bystander::{connect, session, step};

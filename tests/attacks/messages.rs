@@ -3,15 +3,15 @@
 use std::sync::OnceLock;
 
 use prost::Message;
-use tetrion::wire::dm_env_rpc::pb as dm;
-use tetrion::wire::envs;
-use tetrion::wire::limits::MAX_RESPONSE_BYTES;
-use tetrion::wire::pb::enumerate_placements_request::Source;
-use tetrion::wire::pb::policy::Kind;
-use tetrion::wire::pb::step_stream_request::Request as InStream;
-use tetrion::wire::policies::Policy;
-use tetrion::wire::tensor;
-use tetrion::wire::{features, pb, positions, seeding};
+use tetrion::protocol::dm_env_rpc::pb as dm;
+use tetrion::protocol::envs;
+use tetrion::protocol::limits::MAX_RESPONSE_BYTES;
+use tetrion::protocol::pb::enumerate_placements_request::Source;
+use tetrion::protocol::pb::policy::Kind;
+use tetrion::protocol::pb::step_stream_request::Request as InStream;
+use tetrion::protocol::policies::Policy;
+use tetrion::protocol::tensor;
+use tetrion::protocol::{features, pb, positions, seeding};
 
 use crate::bystander::step;
 

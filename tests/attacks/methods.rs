@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use prost::Message;
 use prost_types::FileDescriptorSet;
-use tetrion::wire::FILE_DESCRIPTOR_SET;
+use tetrion::protocol::FILE_DESCRIPTOR_SET;
 
 /// The methods of `EnvironmentService`, in the order of the proto file.
 pub static METHODS: LazyLock<Vec<String>> = LazyLock::new(|| {

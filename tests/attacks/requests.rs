@@ -7,10 +7,10 @@ use anyhow::{Context, Result, ensure};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use prost::Message;
-use tetrion::wire::envs;
-use tetrion::wire::limits::{MAX_REQUEST_BYTES, MAX_RESPONSE_BYTES, MAX_SEQUENCE_PIECES, STREAM_WINDOW};
-use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
-use tetrion::wire::{pb, positions, seeding};
+use tetrion::protocol::envs;
+use tetrion::protocol::limits::{MAX_REQUEST_BYTES, MAX_RESPONSE_BYTES, MAX_SEQUENCE_PIECES, STREAM_WINDOW};
+use tetrion::protocol::pb::environment_service_client::EnvironmentServiceClient;
+use tetrion::protocol::{pb, positions, seeding};
 
 use crate::arena::Arena;
 use crate::bystander::{connect, session};

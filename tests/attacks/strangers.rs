@@ -4,7 +4,7 @@
 
 use anyhow::{Context, Result, ensure};
 use prost::Message;
-use tetrion::wire::pb;
+use tetrion::protocol::pb;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 

@@ -17,10 +17,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use prost::Message;
-use tetrion::wire::pb;
-use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
-use tetrion::wire::pb::step_stream_request::Request as InStream;
-use tetrion::wire::pb::step_stream_response::Response as OfStream;
+use tetrion::protocol::pb;
+use tetrion::protocol::pb::environment_service_client::EnvironmentServiceClient;
+use tetrion::protocol::pb::step_stream_request::Request as InStream;
+use tetrion::protocol::pb::step_stream_response::Response as OfStream;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_stream::StreamExt;

@@ -5,11 +5,11 @@
 
 use anyhow::{Context, Result};
 use prost::Message;
-use tetrion::wire::limits::{MAX_RESPONSE_BYTES, MAX_TTL};
-use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
-use tetrion::wire::pb::evaluate_policies_response::Event;
-use tetrion::wire::pb::evaluation_service_client::EvaluationServiceClient;
-use tetrion::wire::{pb, seeding};
+use tetrion::protocol::limits::{MAX_RESPONSE_BYTES, MAX_TTL};
+use tetrion::protocol::pb::environment_service_client::EnvironmentServiceClient;
+use tetrion::protocol::pb::evaluate_policies_response::Event;
+use tetrion::protocol::pb::evaluation_service_client::EvaluationServiceClient;
+use tetrion::protocol::{pb, seeding};
 use tokio::sync::Mutex;
 use tonic::transport::Channel;
 use tonic::{Code, Status};

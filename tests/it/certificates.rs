@@ -7,15 +7,16 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use http_body::Body as _;
-use tetrion::wire::pb;
-use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
+use tetrion::protocol::pb;
+use tetrion::protocol::pb::environment_service_client::EnvironmentServiceClient;
 use tonic::body::Body;
 use tonic::codegen::http;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Identity};
 use tower::{Service, ServiceExt};
 
 use crate::access::Logged;
-use crate::support::{Client, Command};
+use crate::support::Command;
+use tetrion_service_testing::Client;
 
 /// A text of tests/data/tls.
 fn text(name: &str) -> String {

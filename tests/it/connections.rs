@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http_body::Frame;
+use tetrion::protocol::pb;
+use tetrion::protocol::pb::environment_service_client::EnvironmentServiceClient;
 use tetrion::server::ServerConfig;
 use tetrion::service::{Deadlines, NetworkLimits};
-use tetrion::wire::pb;
-use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Interval, timeout};
@@ -26,9 +26,10 @@ use tower::{Service, ServiceExt};
 
 #[cfg(target_os = "linux")]
 use crate::evaluate::tetrion;
-use crate::evaluation::listen_with;
-use crate::reception::{announced, call};
-use crate::support::{Client, Command};
+use crate::support::Command;
+use tetrion_service_testing::Client;
+use tetrion_service_testing::listen_with;
+use tetrion_service_testing::{announced, call};
 
 /// How long a test watches a call that must not end.
 const WATCHED: Duration = Duration::from_millis(300);

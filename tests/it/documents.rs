@@ -8,9 +8,9 @@ use clap::error::ErrorKind;
 use prost::Message;
 use tetrion::cli::args;
 use tetrion::engine::{PRESETS, RulesField};
+use tetrion::protocol::FILE_DESCRIPTOR_SET;
+use tetrion::protocol::dm_env_rpc::settings::SETTINGS;
 use tetrion::service::metrics::METRICS;
-use tetrion::wire::FILE_DESCRIPTOR_SET;
-use tetrion::wire::dm_env_rpc::settings::SETTINGS;
 
 use crate::evaluate::tetrion;
 use crate::layering::sources;
@@ -451,45 +451,9 @@ fn every_field_and_every_value_of_the_protocol_exists() {
 fn no_doc_comment_begins_with_a_pronoun() {
     const BEGINNINGS: [&str; 10] =
         ["The same ", "Those ", "That of ", "Likewise", "So do", "Its ", "It ", "Their ", "As [", "See ["];
-    // Rooms are added here as they are rewritten.
-    const ROOMS: [&str; 29] = [
-        "src/cli/",
-        "src/client/",
-        "src/core/agents/",
-        "src/core/engine/",
-        "src/core/env/",
-        "src/core/exercises/",
-        "src/core/features/",
-        "src/core/names.rs",
-        "src/core/optimizers/",
-        "src/core/optimum/",
-        "src/core/picture/",
-        "src/core/placements/",
-        "src/core/pool/",
-        "src/core/recording/",
-        "src/core/render.rs",
-        "src/core/rollout/",
-        "src/core/secret.rs",
-        "src/core/summary.rs",
-        "src/core/tbp/",
-        "src/input.rs",
-        "src/players/",
-        "src/plot/",
-        "src/server/",
-        "src/service/",
-        "src/text/",
-        "src/trainer/",
-        "src/viewers/",
-        "src/wire/",
-        "src/workloads/",
-    ];
     let (mut wrong, mut count) = (Vec::new(), 0);
     for path in sources() {
         let name = path.strip_prefix(root()).unwrap().to_str().unwrap();
-        let is_clean = ROOMS.iter().any(|room| name.starts_with(room));
-        if !is_clean {
-            continue;
-        }
         let mut was_comment = false;
         for (number, line) in (1..).zip(fs::read_to_string(&path).unwrap().lines()) {
             let comment = ["/// ", "//! "].iter().find_map(|mark| line.trim_start().strip_prefix(mark));

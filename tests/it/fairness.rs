@@ -11,21 +11,22 @@ use std::time::Duration;
 use tetrion::engine::{Playfield, Rules, Tetromino};
 use tetrion::features::FeatureSet;
 use tetrion::placements::{Options, Position, enumerate, nanoseconds};
+use tetrion::protocol::limits::MAX_RESPONSE_BYTES;
+use tetrion::protocol::pb::evaluate_policies_response::Event;
+use tetrion::protocol::pb::step_stream_request::Request as Asked;
+use tetrion::protocol::{features, pb, positions, seeding, tensor};
 use tetrion::server::{Server, ServerConfig, ServerError};
 use tetrion::service::EvaluationCapacity;
-use tetrion::wire::limits::MAX_RESPONSE_BYTES;
-use tetrion::wire::pb::evaluate_policies_response::Event;
-use tetrion::wire::pb::step_stream_request::Request as Asked;
-use tetrion::wire::{features, pb, positions, seeding, tensor};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_stream::StreamExt;
 use tokio_util::sync::CancellationToken;
 use tonic::Code;
 use tonic::transport::{Channel, Endpoint};
 
-use crate::evaluation::{self, ask, endless, request};
 use crate::server::Process;
-use crate::support::{self, Client, Command, config, create, only, refused, reset, step};
+use crate::support::Command;
+use tetrion_service_testing::{self as support, Client, config, create, only, refused, reset, step};
+use tetrion_service_testing::{self as evaluation, ask, endless, evaluated as request};
 
 /// A server and the means to stop it.
 struct Served {
@@ -61,8 +62,8 @@ impl Served {
         Client::new(self.connect().await).max_decoding_message_size(MAX_RESPONSE_BYTES as usize)
     }
 
-    async fn evaluations(&self) -> evaluation::Client {
-        evaluation::Client::new(self.connect().await)
+    async fn evaluations(&self) -> evaluation::EvaluationClient {
+        evaluation::EvaluationClient::new(self.connect().await)
     }
 }
 
@@ -277,7 +278,8 @@ async fn an_answer_that_is_not_read_gives_up_its_place() {
     let deaf = served.endpoint().initial_stream_window_size(16).connect().await.unwrap();
     let progress_interval = Some(prost_types::Duration { seconds: 0, nanos: 1 });
     let unread = pb::EvaluatePoliciesRequest { progress_interval, ..endless() };
-    let mut unread = evaluation::Client::new(deaf).evaluate_policies(unread).await.unwrap().into_inner();
+    let mut unread =
+        evaluation::EvaluationClient::new(deaf).evaluate_policies(unread).await.unwrap().into_inner();
 
     let mut client = served.evaluations().await;
     evaluation::until_there_is_room(&mut client).await;

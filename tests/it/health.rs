@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::process::Output;
 
-use tetrion::wire::pb::environment_service_server::SERVICE_NAME;
+use tetrion::protocol::pb::environment_service_server::SERVICE_NAME;
 use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
 use tonic_health::ServingStatus;

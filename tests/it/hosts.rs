@@ -8,17 +8,18 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http_body::Frame;
 use prost::Message;
+use tetrion::protocol::pb;
+use tetrion::protocol::pb::environment_service_client::EnvironmentServiceClient;
 use tetrion::server::{Hosts, ServerConfig};
-use tetrion::wire::pb;
-use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 use tonic::body::Body;
 use tonic::codegen::http;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Status};
 use tower::{Service, ServiceExt};
 
-use crate::evaluation::{connect_with, listen_with};
-use crate::support::{Command, refused};
+use crate::support::Command;
+use tetrion_service_testing::refused;
+use tetrion_service_testing::{connect_with, listen_with};
 
 /// A body that is complete.
 struct Whole(Option<Bytes>);

@@ -1,151 +1,61 @@
-//! The arrows between the modules of the two crates are the ones that were drawn, and no others.
+//! The arrows between the rooms of a package are the ones that were drawn, and no others.
 //!
-//! That the rooms in `src/core` know none of the others is for the compiler to refuse: they are a package of their own, which
-//! does not depend on the other one. Both call a room `crate::room`, since `src/lib.rs` exports those of `src/core`.
+//! Between packages cargo refuses what is not drawn: a package knows those that its manifest names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Which module may know which: a module, and the modules below it that it may name. Read from the bottom up.
+/// Which room may know which: a room, and the rooms and packages below it that it may name. Read from the bottom up.
+///
+/// What is in a package below is open to all above: cargo refuses the other direction. So the rooms of `src/core` and of
+/// `src/toolkit` stand here with those of their own package, and a package that is one room is named by those that may know it.
 const ARROWS: &[(&str, &[&str])] = &[
+    // src/core
     ("names", &[]),
-    ("secret", &[]),
-    ("text", &[]),
-    ("input", &[]),
-    ("files", &[]),
     ("engine", &[]),
     ("features", &["names", "engine"]),
     ("formula", &["names", "engine", "features"]),
     ("values", &["engine"]),
     ("env", &["engine", "features", "values"]),
     ("placements", &["engine", "features", "values"]),
-    ("recording", &["engine", "env"]),
-    ("picture", &["engine", "recording"]),
     ("render", &["engine"]),
-    ("prompts", &["engine", "features", "env", "placements"]),
     ("agents", &["names", "engine", "features", "formula", "values"]),
-    ("tbp", &["engine", "recording", "agents"]),
     ("pool", &[]),
-    ("optimum", &["engine", "values", "agents", "pool"]),
     ("rollout", &["engine", "features", "formula", "agents", "pool"]),
     ("summary", &["rollout"]),
-    ("tasks", &["engine", "values", "env", "prompts", "agents", "optimum", "rollout"]),
+    // src/toolkit
+    ("files", &[]),
+    ("recording", &[]),
+    ("picture", &["recording"]),
+    ("prompts", &[]),
+    ("tbp", &["recording"]),
+    ("optimum", &[]),
+    ("tasks", &["prompts", "optimum"]),
     ("optimizers", &[]),
-    ("plot", &["text", "optimizers"]),
-    ("exercises", &["engine", "features", "formula", "env", "placements", "agents", "pool", "rollout"]),
-    (
-        "wire",
-        &[
-            "names",
-            "engine",
-            "features",
-            "formula",
-            "env",
-            "placements",
-            "prompts",
-            "recording",
-            "render",
-            "picture",
-            "agents",
-            "optimum",
-            "rollout",
-            "summary",
-            "tasks",
-            "values",
-        ],
-    ),
-    (
-        "service",
-        &[
-            "engine",
-            "features",
-            "env",
-            "placements",
-            "prompts",
-            "recording",
-            "render",
-            "picture",
-            "agents",
-            "optimum",
-            "pool",
-            "rollout",
-            "summary",
-            "tasks",
-            "values",
-            "wire",
-        ],
-    ),
-    ("server", &["secret", "files", "engine", "pool", "wire", "service"]),
-    ("client", &["secret", "engine", "recording", "wire"]),
-    (
-        "trainer",
-        &[
-            "names",
-            "text",
-            "input",
-            "files",
-            "engine",
-            "features",
-            "agents",
-            "recording",
-            "optimizers",
-            "summary",
-            "plot",
-            "wire",
-            "client",
-        ],
-    ),
-    (
-        "players",
-        &["names", "text", "input", "engine", "features", "agents", "recording", "wire", "client", "trainer"],
-    ),
-    (
-        "benchmark",
-        &[
-            "names",
-            "text",
-            "input",
-            "files",
-            "engine",
-            "env",
-            "agents",
-            "pool",
-            "recording",
-            "summary",
-            "wire",
-            "client",
-            "trainer",
-            "players",
-        ],
-    ),
-    ("viewers", &["text", "input", "engine", "agents", "recording", "client", "players"]),
-    ("conformance", &["client", "wire"]),
+    // packages of one room
+    ("protocol", &[]),
+    ("service", &["protocol"]),
+    ("server", &["protocol", "service"]),
+    ("client", &["protocol"]),
+    // the program
+    ("text", &[]),
+    ("input", &[]),
+    ("plot", &["text"]),
+    ("trainer", &["text", "input", "plot", "protocol", "client"]),
+    ("players", &["text", "input", "protocol", "client", "trainer"]),
+    ("benchmark", &["text", "input", "protocol", "client", "trainer", "players"]),
+    ("viewers", &["text", "input", "client", "players"]),
+    ("conformance", &["client", "protocol"]),
     // To compare a call over the network with the same work done directly, it must know both.
-    ("workloads", &["engine", "exercises", "wire"]),
-    // The rules and the agents are for commands that need no server: `perft` counts, `bench` measures the engine itself, on
-    // pools of its own, and `play` and `watch` show games on this machine.
+    ("workloads", &["protocol"]),
     (
         "cli",
         &[
-            "names",
-            "secret",
             "text",
             "input",
-            "files",
-            "engine",
-            "features",
-            "values",
-            "agents",
-            "optimum",
-            "pool",
-            "recording",
-            "picture",
-            "tbp",
-            "summary",
-            "optimizers",
             "plot",
-            "wire",
+            "protocol",
             "service",
             "server",
             "client",
@@ -160,16 +70,22 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("main", &["cli"]),
 ];
 
+/// Packages with many rooms, whose rooms all packages above may know.
+const OPEN: [&str; 2] = ["core", "toolkit"];
+
+/// Packages of one room.
+const WHOLE: [&str; 4] = ["protocol", "service", "server", "client"];
+
 /// Words that only some modules may use: the words, the modules, and why.
 const WORDS: &[(&str, &[&str], &str)] = &[
     (
         "tonic::",
-        &["wire", "service", "server", "client", "workloads"],
+        &["protocol", "service", "server", "client", "workloads"],
         "the network is known at the boundary only",
     ),
     (
         "prost::",
-        &["wire", "service", "server", "client", "conformance"],
+        &["protocol", "service", "server", "client", "conformance"],
         "messages are known at the boundary only",
     ),
     (
@@ -191,37 +107,20 @@ const WORDS: &[(&str, &[&str], &str)] = &[
         "nothing reads the clock to decide a game",
     ),
     (
-        "wire::pb",
+        "protocol::pb",
         &["service", "server", "client", "workloads"],
         "messages become our own types at the boundary",
     ),
     ("anyhow", &["cli", "main"], "a library says what went wrong in types"),
-    ("tetrion_core::", &["lib"], "a room has one name in both packages, and the arrows are read from it"),
 ];
 
-/// Rooms that the experiments of `src/lab` may know. Nothing may know the experiments.
-const LAB: &[&str] = &[
-    "names",
-    "text",
-    "input",
-    "files",
-    "engine",
-    "features",
-    "agents",
-    "pool",
-    "optimum",
-    "summary",
-    "optimizers",
-    "client",
-    "trainer",
-    "benchmark",
-    "cli",
-];
+/// Rooms of the program that the experiments of `src/lab` may know. Nothing may know the experiments.
+const LAB: &[&str] = &["text", "input", "client", "trainer", "benchmark", "cli"];
 
-/// The files of both packages, without the experiments of `src/lab`.
+/// The files of all packages, without tests and the experiments of `src/lab`.
 pub(crate) fn sources() -> Vec<PathBuf> {
-    let others = ["lab", "core/tests"].map(|folder| root().join(folder));
-    let is_other = |path: &PathBuf| others.iter().any(|folder| path.starts_with(folder));
+    let is_other =
+        |path: &PathBuf| path.iter().any(|name| name == "tests") || path.starts_with(root().join("lab"));
     sources_in(&root()).into_iter().filter(|path| !is_other(path)).collect()
 }
 
@@ -247,13 +146,13 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
-/// Where a file is in its crate.
+/// Where a file is, without the folder of a package with many rooms.
 fn inside(path: &Path) -> &Path {
     let inside = path.strip_prefix(root()).unwrap();
-    inside.strip_prefix("core").unwrap_or(inside)
+    OPEN.iter().find_map(|package| inside.strip_prefix(package).ok()).unwrap_or(inside)
 }
 
-/// The module of a file: the folder or file right under `src` or `src/core`.
+/// The room of a file: the folder or file right under `src` or under a package with many rooms.
 fn room(path: &Path) -> String {
     let first = inside(path).iter().next().unwrap().to_str().unwrap();
     first.trim_end_matches(".rs").to_owned()
@@ -265,10 +164,20 @@ fn code(path: &Path) -> String {
     text.lines().map(|line| line.split("//").next().unwrap()).collect::<Vec<_>>().join("\n")
 }
 
-/// The rooms named behind `crate::`.
-fn named_rooms(code: &str) -> BTreeSet<String> {
-    let room = |path: &str| path.strip_prefix("crate::")?.split("::").next().map(str::to_owned);
+/// The rooms that a file of this room names.
+fn named_rooms(from: &str, code: &str) -> BTreeSet<String> {
+    let room = |path: &str| Some(in_its_package(from, path)?.split("::").next()?.to_owned());
     paths(code).iter().filter_map(|(_, path)| room(path)).collect()
+}
+
+/// A path that begins with a package of ours or with `crate`, from the room that it leads to.
+fn in_its_package(from: &str, path: &str) -> Option<String> {
+    let (first, rest) = path.split_once("::").unwrap_or((path, ""));
+    let package = match first {
+        "crate" => from.split("::").next().filter(|room| WHOLE.contains(room)).unwrap_or(""),
+        first => first.strip_prefix("tetrion_")?,
+    };
+    Some(if WHOLE.contains(&package) { join(package, rest) } else { rest.to_owned() })
 }
 
 /// All paths, and whether a `pub use` exports them: `use a::{b, c::d}` names `a::b` and `a::c::d`.
@@ -343,12 +252,11 @@ fn read_path<'a, 't>(mut tokens: &'t [&'a str], above: &str, paths: &mut Vec<Str
 /// A test that waits for a program ends, whatever the program does.
 #[test]
 fn tests_start_programs_only_with_a_limit_on_their_time() {
-    let folders =
-        [root().parent().unwrap().join("tests/it"), root().join("core/tests"), root().join("lab/tests")];
+    let folders = [root(), root().parent().unwrap().join("tests/it")];
     let is_unlimited = |path: &Path| {
         let standard = ["std", "process", "Command"].join("::"); // not in one text, which would be found here
         let named = paths(&code(path)).into_iter().any(|(_, path)| path.starts_with(&standard));
-        named && !path.ends_with("support/command.rs")
+        named && path.iter().any(|name| name == "tests") && !path.ends_with("tests/it/support.rs")
     };
     let unlimited: Vec<PathBuf> =
         folders.iter().flat_map(|folder| sources_in(folder)).filter(|path| is_unlimited(path)).collect();
@@ -363,7 +271,12 @@ fn the_experiments_know_their_rooms_and_nothing_knows_them() {
     let mut known = BTreeSet::new();
     for path in files {
         let room = |path: &str| path.strip_prefix("tetrion::")?.split("::").next().map(str::to_owned);
-        known.extend(paths(&code(&path)).iter().filter_map(|(_, path)| room(path)));
+        let named = paths(&code(&path)).into_iter().filter_map(|(_, path)| room(&path));
+        known.extend(
+            named.filter(|room| {
+                root().join(room).with_extension("rs").is_file() || root().join(room).is_dir()
+            }),
+        );
     }
     let allowed: BTreeSet<String> = LAB.iter().map(|&room| room.to_owned()).collect();
     assert_eq!(
@@ -417,7 +330,7 @@ fn file_of(mut path: &str, is_file: impl Fn(&str) -> bool) -> &str {
     path
 }
 
-/// The module of a file; those of the two `lib.rs` have no name.
+/// The module of a file, which begins with its room; a `lib.rs` above rooms has no name.
 fn module(path: &Path) -> String {
     let inside = inside(path).with_extension("");
     let names = inside.iter().map(|name| name.to_str().unwrap());
@@ -436,7 +349,7 @@ fn above(module: &str) -> &str {
 fn absolute(module: &str, path: &str, is_file: impl Fn(&str) -> bool) -> Option<String> {
     let (first, rest) = path.split_once("::")?;
     match first {
-        "crate" => Some(rest.to_owned()),
+        first if first == "crate" || first.starts_with("tetrion_") => in_its_package(module, path),
         "self" => Some(join(module, rest)),
         "super" if rest.starts_with("super::") => absolute(above(module), rest, is_file),
         "super" => Some(join(above(module), rest)),
@@ -497,6 +410,16 @@ fn a_circle_is_found_and_paths_are_read_with_their_braces() {
     assert_eq!(read.collect::<Vec<_>>(), expected.map(|(exported, path)| (exported, path.to_owned())));
 }
 
+/// Whether a room is in a package below that of the file, open to all above it.
+fn is_open_to(path: &Path, room: &str) -> bool {
+    let is_in = |package: &str| {
+        let folder = root().join(package);
+        !path.starts_with(&folder)
+            && (folder.join(room).is_dir() || folder.join(room).with_extension("rs").is_file())
+    };
+    OPEN.into_iter().any(is_in)
+}
+
 #[test]
 fn every_room_names_only_rooms_below_it() {
     let mut wrong = Vec::new();
@@ -511,8 +434,8 @@ fn every_room_names_only_rooms_below_it() {
         if from == "main" {
             code = code.replace("tetrion::", "crate::");
         }
-        for to in named_rooms(&code) {
-            if to != from && !below.contains(&to.as_str()) {
+        for to in named_rooms(&from, &code) {
+            if to != from && !below.contains(&to.as_str()) && !is_open_to(&path, &to) {
                 wrong.push(format!("{}: {from} may not know {to}", path.display()));
             }
         }

@@ -7,18 +7,20 @@ use std::process::Output;
 
 use serde_json::Value;
 use tetrion::engine::{ActionModel, AttackTable, Garbage, RULES_VERSION, Rules, Timing};
+use tetrion::protocol::limits::{MAX_RECORDED_GAMES, MAX_RECORDED_STEPS};
+use tetrion::protocol::pb::evaluate_policies_response::Event;
+use tetrion::protocol::pb::policy::Kind;
+use tetrion::protocol::rules::ResolvedRules;
+use tetrion::protocol::search::{self, Expectation, Search};
+use tetrion::protocol::{pb, recording, seeding};
 use tetrion::recording::{Outcome, Pieces, Recorder, Recording, Replay, Setup};
-use tetrion::wire::limits::{MAX_RECORDED_GAMES, MAX_RECORDED_STEPS};
-use tetrion::wire::pb::evaluate_policies_response::Event;
-use tetrion::wire::pb::policy::Kind;
-use tetrion::wire::rules::ResolvedRules;
-use tetrion::wire::search::{self, Expectation, Search};
-use tetrion::wire::{pb, recording, seeding};
 use tonic::Code;
 
 use crate::evaluate::tetrion;
-use crate::evaluation::{Client, named, request, rows, start};
-use crate::support::refused;
+use tetrion_service_testing::refused;
+use tetrion_service_testing::{
+    EvaluationClient as Client, evaluated as request, evaluating as start, named, rows,
+};
 
 type Request = pb::EvaluatePoliciesRequest;
 
@@ -111,8 +113,10 @@ async fn recordings_are_of_the_games_that_were_played() {
     requests.push((rules, Request { max_steps: 600, ..ruled(rules, &["random_keys", "bcts"]) }));
     let mut pieces = 0;
     for (rules, request) in requests {
-        let unrecorded =
-            crate::evaluation::ask(&mut client, Request { include_recordings: false, ..request.clone() });
+        let unrecorded = tetrion_service_testing::ask(
+            &mut client,
+            Request { include_recordings: false, ..request.clone() },
+        );
         let unrecorded = unrecorded.await.unwrap().results;
         for (n, (result, recording)) in recorded(&mut client, request).await.into_iter().enumerate() {
             assert_eq!(result, tetrion::rollout::GameResult { game: result.game, ..unrecorded[n] });
@@ -259,7 +263,7 @@ fn players_of_one_name_are_told_apart() {
             for word in ["best", "game-0", "game-1"] {
                 let file = format!("{stem}-{word}.json");
                 let recording = fs::read(folder.join("games").join(&file)).unwrap();
-                assert_eq!(tetrion::wire::recording::read(&recording).unwrap().player, *name, "{file}");
+                assert_eq!(tetrion::protocol::recording::read(&recording).unwrap().player, *name, "{file}");
                 expected.push(file);
             }
         }
@@ -296,7 +300,7 @@ fn evaluate_records_the_games_that_it_is_asked_for() {
         ];
         for (word, lines) in expected {
             let file = fs::read(folder.join(format!("{name}-{word}.json"))).unwrap();
-            let recording = tetrion::wire::recording::read(&file).unwrap();
+            let recording = tetrion::protocol::recording::read(&file).unwrap();
             assert_eq!((recording.outcome.lines, &recording.player[..]), (lines, name), "{word}");
             assert!(recording.origin.starts_with("game ") && recording.origin.contains(" of 9 with seed "));
             assert_eq!(Replay::new(recording).unwrap().difference(), None);
@@ -384,8 +388,9 @@ fn export_writes_every_form() {
     let folder = folder("export");
     evaluate(&folder, "median");
     let file = folder.join("random-median.json");
-    let steps =
-        Replay::new(tetrion::wire::recording::read(&fs::read(&file).unwrap()).unwrap()).unwrap().num_steps();
+    let steps = Replay::new(tetrion::protocol::recording::read(&fs::read(&file).unwrap()).unwrap())
+        .unwrap()
+        .num_steps();
     let export = |out: &str, more: &[&str]| {
         let out = folder.join(out);
         run(&[&["export", file.to_str().unwrap(), "-o", out.to_str().unwrap()], more].concat());
@@ -419,7 +424,7 @@ fn export_writes_every_form() {
 fn export_refuses_more_pictures_than_a_file_can_hold() {
     let folder = folder("too_many");
     let letters = "O".repeat(5_000);
-    let actions = tetrion::wire::recording::to_json(&{
+    let actions = tetrion::protocol::recording::to_json(&{
         let pieces = Pieces::Sequence(tetrion::engine::parse_sequence(&letters).unwrap().into());
         let mut recorder = Recorder::new(Setup::new(Rules::simplified(4, 4), pieces)).unwrap();
         (0..4_500).for_each(|n| assert!(recorder.play([0, 2][n % 2]).is_ok()));

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
+use tetrion::protocol::pb::environment_service_client::EnvironmentServiceClient;
 use tonic::Code;
 
 use crate::evaluate::tetrion;
 use crate::server::Process;
-use crate::support::{Command, config, create, refused, reset, step};
+use crate::support::Command;
+use tetrion_service_testing::{config, create, refused, reset, step};
 
 /// An empty folder for the sessions of a test.
 fn folder(test: &str) -> PathBuf {

@@ -16,7 +16,7 @@ use tetrion::trainer::run_folder::{
 };
 use tetrion::trainer::weights::{ScoreNote, SeedsNote, Weights};
 
-use tetrion_testing::{advance, toy};
+use tetrion_toolkit_testing::{advance, toy};
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Settings {

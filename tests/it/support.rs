@@ -1,281 +1,180 @@
-//! A server on a port of its own, a clock that only tests move, and the sentences that tests repeat.
+//! Programs that tests start: each of them ends in time, and reacts to signals as on a terminal.
+//!
+//! [`Command`] is the standard library's, with two differences. It kills a program that runs longer than [`LIMIT`], so
+//! that a test that waits for the program, or for its output, fails and does not hang. And the program does not inherit
+//! ignored signals: under `nohup` every program ignores SIGHUP, and in the background of a script also SIGINT and
+//! SIGQUIT, so tests that send these signals would wait for nothing.
 
-mod command;
+use std::ffi::OsStr;
+use std::io;
+use std::process::{Child, ExitStatus, Output, Stdio};
+#[cfg(target_os = "linux")]
+use std::time::{Duration, Instant};
 
-use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime};
+/// Time of a program: several times what the slowest takes on a busy machine.
+#[cfg(target_os = "linux")]
+const LIMIT: Duration = Duration::from_secs(300);
 
-use tetrion::pool::Pool;
-use tetrion::service::{
-    CallPool, Caller, CallerLimits, Clock, Environments, Pressure, ServerFacts, SessionStore, StoreLimits,
-    Worlds,
-};
-use tetrion::wire::limits::{DEFAULT_MAX_CALL_WORK, MAX_RESPONSE_BYTES};
-use tetrion::wire::pb::enumerate_placements_request::Source;
-use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
-use tetrion::wire::{pb, seeding};
-use tonic::metadata::MetadataValue;
-use tonic::service::interceptor::InterceptedService;
-use tonic::transport::server::TcpIncoming;
-use tonic::transport::{Channel, Endpoint, Server};
-use tonic::{Code, Request, Status};
-use tonic_types::{ErrorDetails, StatusExt};
-
-pub use command::Command;
-
-/// The client that a test calls with.
-pub type Client = EnvironmentServiceClient<Channel>;
-
-/// A clock that stands still until a test moves it.
-#[derive(Clone, Debug, Default)]
-pub struct TestClock(Arc<AtomicU64>);
-
-impl TestClock {
-    /// Lets time pass.
-    pub fn advance(&self, time: Duration) {
-        self.0.fetch_add(time.as_nanos() as u64, Ordering::SeqCst);
-    }
-
-    fn clock(&self) -> Clock {
-        let nanoseconds = self.0.clone();
-        Clock::new(SystemTime::UNIX_EPOCH, move || Duration::from_nanos(nanoseconds.load(Ordering::SeqCst)))
-    }
-}
-
-/// A running server; it stops when it goes out of scope.
+/// A program to start, like [`std::process::Command`].
 #[derive(Debug)]
-pub struct TestServer {
-    addr: SocketAddr,
-    /// What its leases run on.
-    pub clock: TestClock,
-    /// Sessions of the server, as the server itself sees them.
-    pub store: Arc<SessionStore>,
-    serving: tokio::task::JoinHandle<()>,
+pub struct Command {
+    command: std::process::Command,
+    /// Whether stdin, stdout and stderr are given.
+    given: [bool; 3],
 }
 
-impl Drop for TestServer {
-    fn drop(&mut self) {
-        self.serving.abort();
+impl Command {
+    /// A program by its path or name.
+    pub fn new(program: impl AsRef<OsStr>) -> Command {
+        Command { command: std::process::Command::new(program), given: [false; 3] }
     }
-}
 
-/// A server with the limits that servers have.
-pub async fn start() -> TestServer {
-    start_with(StoreLimits::default()).await
-}
+    /// Adds an argument.
+    pub fn arg(&mut self, arg: impl AsRef<OsStr>) -> &mut Command {
+        self.command.arg(arg);
+        self
+    }
 
-/// A server with these limits.
-pub async fn start_with(limits: StoreLimits) -> TestServer {
-    let clock = TestClock::default();
-    let store = Arc::new(SessionStore::new(limits, clock.clock(), &Pressure::default()));
-    let incoming =
-        TcpIncoming::bind(([127, 0, 0, 1], 0).into()).expect("a free port").with_nodelay(Some(true));
-    let addr = incoming.local_addr().expect("an address");
-    let calls = CallPool::new(Pool::new(1).expect("a thread"), DEFAULT_MAX_CALL_WORK, Pressure::default());
-    let service = Environments::new(store.clone(), calls, ServerFacts::default()).into_server();
-    let service = InterceptedService::new(service, name_caller);
-    let serving = Server::builder()
-        .initial_stream_window_size(4 << 20)
-        .initial_connection_window_size(16 << 20)
-        .add_service(service)
-        .add_service(InterceptedService::new(Worlds::new(store.clone()).into_server(), name_caller))
-        .serve_with_incoming(incoming);
-    let serving = tokio::spawn(async move { serving.await.expect("a server that serves") });
-    TestServer { addr, clock, store, serving }
-}
+    /// Adds arguments.
+    pub fn args(&mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> &mut Command {
+        self.command.args(args);
+        self
+    }
 
-/// The limits of the caller `small`; other callers have the limits of the server.
-pub const SMALL: CallerLimits =
-    CallerLimits { max_sessions: Some(2), max_envs: Some(5), max_evaluations: Some(1), max_watches: Some(1) };
+    /// Sets a variable of the environment.
+    pub fn env(&mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> &mut Command {
+        self.command.env(name, value);
+        self
+    }
 
-/// Takes the caller from the metadata, as the layer around the calls takes it from the token.
-fn name_caller(mut request: Request<()>) -> Result<Request<()>, Status> {
-    if let Some(name) = request.metadata().get("x-caller") {
-        let caller = Caller::named(name.to_str().expect("a name"));
-        if caller.name() == "small" {
-            request.extensions_mut().insert(SMALL);
+    /// Sets variables of the environment.
+    pub fn envs(
+        &mut self,
+        variables: impl IntoIterator<Item = (impl AsRef<OsStr>, impl AsRef<OsStr>)>,
+    ) -> &mut Command {
+        self.command.envs(variables);
+        self
+    }
+
+    /// Removes a variable from the environment.
+    pub fn env_remove(&mut self, name: impl AsRef<OsStr>) -> &mut Command {
+        self.command.env_remove(name);
+        self
+    }
+
+    /// Sets the folder in which the program starts.
+    pub fn current_dir(&mut self, folder: impl AsRef<std::path::Path>) -> &mut Command {
+        self.command.current_dir(folder);
+        self
+    }
+
+    /// Sets stdin.
+    pub fn stdin(&mut self, stdin: impl Into<Stdio>) -> &mut Command {
+        self.given[0] = true;
+        self.command.stdin(stdin);
+        self
+    }
+
+    /// Sets stdout.
+    pub fn stdout(&mut self, stdout: impl Into<Stdio>) -> &mut Command {
+        self.given[1] = true;
+        self.command.stdout(stdout);
+        self
+    }
+
+    /// Sets stderr.
+    pub fn stderr(&mut self, stderr: impl Into<Stdio>) -> &mut Command {
+        self.given[2] = true;
+        self.command.stderr(stderr);
+        self
+    }
+
+    /// Starts the program.
+    pub fn spawn(&mut self) -> io::Result<Child> {
+        #[cfg(unix)]
+        stop_ignoring();
+        let child = self.command.spawn()?;
+        #[cfg(target_os = "linux")]
+        kill_after(LIMIT, &child, format!("{:?}", self.command));
+        Ok(child)
+    }
+
+    /// Runs the program and collects its output. Without another stdin it has none.
+    pub fn output(&mut self) -> io::Result<Output> {
+        if !self.given[0] {
+            self.stdin(Stdio::null());
         }
-        request.extensions_mut().insert(caller);
-    }
-    Ok(request)
-}
-
-/// A request of the caller with this name.
-pub fn by<T>(caller: &'static str, message: T) -> Request<T> {
-    let mut request = Request::new(message);
-    request.metadata_mut().insert("x-caller", MetadataValue::from_static(caller));
-    request
-}
-
-impl TestServer {
-    /// A client with a connection of its own.
-    pub async fn client(&self) -> Client {
-        let channel = self.channel().await;
-        EnvironmentServiceClient::new(channel).max_decoding_message_size(MAX_RESPONSE_BYTES as usize)
+        if !self.given[1] {
+            self.stdout(Stdio::piped());
+        }
+        if !self.given[2] {
+            self.stderr(Stdio::piped());
+        }
+        self.spawn()?.wait_with_output()
     }
 
-    /// A connection.
-    pub async fn channel(&self) -> Channel {
-        let endpoint = Endpoint::from_shared(format!("http://{}", self.addr)).expect("an address");
-        let endpoint = endpoint
-            .tcp_nodelay(true)
-            .initial_stream_window_size(4 << 20)
-            .initial_connection_window_size(16 << 20);
-        endpoint.connect().await.expect("a server that listens")
+    /// Runs the program.
+    pub fn status(&mut self) -> io::Result<ExitStatus> {
+        self.spawn()?.wait()
     }
 }
 
-/// Names environments in a request.
-pub fn only(ids: impl IntoIterator<Item = u32>) -> Option<pb::EnvIds> {
-    Some(pb::EnvIds { ids: ids.into_iter().collect() })
-}
-
-/// What an error says: its code, its reason and its details.
-#[derive(Debug)]
-pub struct RefusalDetails {
-    /// The canonical code.
-    pub code: Code,
-    /// `ErrorInfo.reason`.
-    pub reason: String,
-    /// The message for people.
-    pub message: String,
-    /// All of the details.
-    pub details: ErrorDetails,
-}
-
-impl RefusalDetails {
-    /// An entry of `ErrorInfo.metadata`.
-    #[track_caller]
-    pub fn metadata(&self, key: &str) -> &str {
-        let info = self.details.error_info().expect("ErrorInfo");
-        info.metadata.get(key).unwrap_or_else(|| panic!("no {key} in {:?}", info.metadata))
-    }
-
-    /// The fields of BadRequest.
-    pub fn fields(&self) -> Vec<&str> {
-        let violations = self.details.bad_request().map(|bad| bad.field_violations.as_slice());
-        violations.unwrap_or_default().iter().map(|violation| violation.field.as_str()).collect()
-    }
-}
-
-/// Reads an error, and checks what all errors have in common.
-#[track_caller]
-pub fn refusal_of(status: &Status) -> RefusalDetails {
-    let details = status.get_error_details();
-    let info = details.error_info().unwrap_or_else(|| panic!("no ErrorInfo in {status:?}"));
-    assert_eq!(info.domain, "tetrion.dev", "{status:?}");
-    assert!(status.details().len() <= 4096, "{} bytes of details", status.details().len());
-    assert!(!status.message().is_empty());
-    let reason = info.reason.clone();
-    RefusalDetails { code: status.code(), reason, message: status.message().to_owned(), details }
-}
-
-/// Expects a refusal with a code and a reason.
-#[track_caller]
-pub fn refused<T: std::fmt::Debug>(got: Result<T, Status>, code: Code, reason: &str) -> RefusalDetails {
-    let reported = refusal_of(&got.expect_err("a refusal"));
-    assert_eq!((reported.code, reported.reason.as_str()), (code, reason), "{}", reported.message);
-    reported
-}
-
-/// A session configuration from the fields that matter.
-pub fn config(num_envs: u32, seed: u64) -> pb::SessionConfig {
-    pb::SessionConfig { num_envs, seeding: Some(seeding::from_seed(seed)), ..Default::default() }
-}
-
-/// Makes a session.
-pub async fn create(client: &mut Client, config: pb::SessionConfig) -> pb::Session {
-    let request = pb::CreateSessionRequest { config: Some(config), ..Default::default() };
-    let response = client.create_session(request).await.expect("room for a session");
-    response.into_inner().session.expect("a session")
-}
-
-/// Names of observations or infos.
-pub fn field_names(names: &[&str]) -> Option<pb::FieldNames> {
-    Some(pb::FieldNames { names: names.iter().map(|&name| name.to_owned()).collect() })
-}
-
-/// A request to reset all environments of a session.
-pub fn reset(session: &str) -> pb::ResetRequest {
-    pb::ResetRequest { session: session.to_owned(), ..Default::default() }
-}
-
-/// A request to step all environments of a session.
-pub fn step(session: &str, actions: &[i32]) -> pb::StepRequest {
-    let actions = Some(tetrion::wire::tensor::encode(vec![actions.len() as u32], actions));
-    pb::StepRequest { session: session.to_owned(), actions, ..Default::default() }
-}
-
-/// The numbers of a tensor.
-#[track_caller]
-pub fn numbers(tensor: &pb::Tensor) -> Vec<f64> {
-    use pb::DataType::*;
-    use tetrion::wire::tensor::Element;
-    fn read<T: Element>(data: &[u8], widen: impl Fn(T) -> f64) -> Vec<f64> {
-        data.chunks_exact(T::SIZE).map(|bytes| widen(T::from_le(bytes))).collect()
-    }
-    let data = &tensor.data;
-    let numbers = match tensor.dtype() {
-        Uint8 | Bool => read::<u8>(data, f64::from),
-        Int8 => read::<i8>(data, f64::from),
-        Uint16 => read::<u16>(data, f64::from),
-        Int32 => read::<i32>(data, f64::from),
-        Uint32 => read::<u32>(data, f64::from),
-        Int64 => read::<i64>(data, |number| number as f64),
-        Uint64 => read::<u64>(data, |number| number as f64),
-        Float32 => read::<f32>(data, f64::from),
-        Float64 => read::<f64>(data, |number| number),
-        Int16 | Float16 | Bfloat16 => panic!("no field has the type {:?}", tensor.dtype()),
-        Unspecified => panic!("a tensor without an element type"),
+/// Kills a program that has not ended after this time.
+#[cfg(target_os = "linux")]
+fn kill_after(limit: Duration, child: &Child, command: String) {
+    use rustix::process::{
+        Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open, pidfd_send_signal, waitid,
     };
-    assert_eq!(tensor.shape.iter().product::<u32>() as usize, numbers.len(), "{:?}", tensor.shape);
-    assert!(tensor.values.is_empty(), "answers have no values");
-    numbers
+    // Not the number of the process, which another one may get.
+    let process =
+        pidfd_open(Pid::from_child(child), PidfdFlags::empty()).expect("a child that is not waited for");
+    let begun = Instant::now();
+    std::thread::spawn(move || {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        // An error if the test has waited for the program.
+        while let Ok(None) = waitid(WaitId::PidFd(std::os::fd::AsFd::as_fd(&process)), options) {
+            if begun.elapsed() > limit {
+                eprintln!("killed after {limit:?}: {command}");
+                let _ = pidfd_send_signal(&process, Signal::KILL);
+                return;
+            }
+            std::thread::sleep(Duration::from_secs(1));
+        }
+    });
 }
 
-/// A request for snapshots of all environments.
-pub fn save(session: &str) -> pb::SaveStateRequest {
-    pb::SaveStateRequest { session: session.to_owned(), ..Default::default() }
-}
-
-/// A request to put all environments into positions.
-pub fn restore(session: &str, positions: pb::Positions) -> pb::RestoreStateRequest {
-    pb::RestoreStateRequest { session: session.to_owned(), positions: Some(positions), ..Default::default() }
-}
-
-/// A request for every placement, of environments or of positions.
-pub fn enumerate(source: impl Into<Asked>) -> pb::EnumeratePlacementsRequest {
-    let source = match source.into() {
-        Asked::Envs(envs) => Source::SessionEnvs(envs),
-        Asked::Positions(positions) => Source::Positions(*positions),
+/// Makes the test program handle the signals that it ignores. A program that it starts then has their default actions:
+/// only the ignoring of a signal is inherited.
+#[cfg(unix)]
+fn stop_ignoring() {
+    use tokio::signal::unix::{SignalKind, signal};
+    static DONE: std::sync::Once = std::sync::Once::new();
+    let stop = || {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().expect("a runtime");
+        let _inside = runtime.enter();
+        for kind in
+            [SignalKind::hangup(), SignalKind::interrupt(), SignalKind::quit(), SignalKind::terminate()]
+        {
+            if ignored >> (kind.as_raw_value() - 1) & 1 == 1 {
+                // The handler stays when this value is dropped.
+                drop(signal(kind).expect("a signal that can be handled"));
+            }
+        }
     };
-    pb::EnumeratePlacementsRequest { source: Some(source), ..Default::default() }
+    // On a thread without a runtime: within an asynchronous test, another one cannot be dropped.
+    DONE.call_once(|| std::thread::spawn(stop).join().expect("signals that can be handled"));
 }
 
-/// Whose placements a request asks for.
-pub enum Asked {
-    /// Of environments.
-    Envs(pb::SessionEnvs),
-    /// Of positions that come along.
-    Positions(Box<pb::Positions>),
-}
-
-impl From<pb::SessionEnvs> for Asked {
-    fn from(envs: pb::SessionEnvs) -> Asked {
-        Asked::Envs(envs)
-    }
-}
-
-impl From<pb::Positions> for Asked {
-    fn from(positions: pb::Positions) -> Asked {
-        Asked::Positions(Box::new(positions))
-    }
-}
-
-/// A drawn playfield and its current piece.
-pub fn drawing(rows: &[&str], piece: &str) -> pb::Drawing {
-    let rows = rows.iter().map(|&row| row.to_owned()).collect();
-    pb::Drawing { rows, piece: piece.to_owned(), queue: String::new(), held: String::new() }
+#[cfg(target_os = "linux")]
+#[test]
+fn a_program_that_does_not_end_is_killed() {
+    use std::os::unix::process::ExitStatusExt;
+    let mut program = std::process::Command::new("sleep").arg("600").stdout(Stdio::piped()).spawn().unwrap();
+    kill_after(Duration::ZERO, &program, "sleep".to_owned());
+    let mut output = String::new();
+    io::Read::read_to_string(&mut program.stdout.take().unwrap(), &mut output).unwrap();
+    assert_eq!(program.wait().unwrap().signal(), Some(9));
 }

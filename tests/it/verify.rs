@@ -10,11 +10,11 @@ use tetrion::benchmark::{
 use tetrion::engine::{Playfield, Rules, Tetromino};
 use tetrion::env::{InvalidActionPolicy, StartPosition};
 use tetrion::pool::Pool;
+use tetrion::protocol::recording::{read, to_bytes, to_json};
 use tetrion::recording::{Pieces, Recording, Setup};
-use tetrion::wire::recording::{read, to_bytes, to_json};
 
 use crate::evaluate::tetrion;
-use tetrion_testing::{Dice, play};
+use tetrion_toolkit_testing::{Dice, play};
 
 fn class() -> &'static Class {
     Class::named("text").unwrap()
@@ -399,6 +399,6 @@ fn the_classes_are_consistent() {
         assert_eq!(class.games_by_seed().len() as u32, class.games, "{}", class.name);
         assert_eq!(Class::named(class.name).unwrap(), class);
         // Steps of placements are pieces, and a recording can hold them.
-        assert!(class.max_pieces <= tetrion::wire::limits::MAX_RECORDED_STEPS, "{}", class.name);
+        assert!(class.max_pieces <= tetrion::protocol::limits::MAX_RECORDED_STEPS, "{}", class.name);
     }
 }

@@ -16,12 +16,12 @@ use tetrion::engine::rng::{Tag, word};
 use tetrion::engine::{ActionModel, Rules, Timing};
 use tetrion::features::FeatureSet;
 use tetrion::files;
+use tetrion::protocol::rules::{ResolvedRules, RulesChoice};
 use tetrion::recording::Scene;
 use tetrion::rollout::{Deal, Evaluation, GameResult};
 use tetrion::trainer::run_folder::{CONFIG, WEIGHTS};
 use tetrion::trainer::weights::Weights;
 use tetrion::viewers::{Program, Watch};
-use tetrion::wire::rules::{ResolvedRules, RulesChoice};
 
 use crate::evaluate::tetrion;
 use crate::screen::text;

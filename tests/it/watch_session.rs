@@ -13,9 +13,9 @@ use tokio_util::sync::DropGuard;
 
 use crate::evaluate::tetrion;
 use crate::server::Process;
-use crate::sessions_client::start;
 use crate::terminal::{Terminal, afterwards};
 use crate::watch::{press, refused, screen};
+use tetrion_service_testing::serve as start;
 
 /// A session, and the client that has it.
 struct Learner {

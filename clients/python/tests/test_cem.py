@@ -14,7 +14,7 @@ from tetrion._training.cem import CemConfig, CemOptimizer, Noise
 from tetrion._training.draws import word
 from tetrion._transport.server import find_program
 
-PATHS = Path(__file__).parents[3] / "src/core/tests/data/optimizer_paths.txt"
+PATHS = Path(__file__).parents[3] / "src/toolkit/tests/data/optimizer_paths.txt"
 SUMMIT = np.array([1.0, -2.0, 0.5])
 
 

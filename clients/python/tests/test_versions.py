@@ -46,7 +46,7 @@ def test_the_versions_of_the_package_are_those_of_the_checkout():
         assert (ROOT / "clients/python" / licence).read_bytes() == (ROOT / licence).read_bytes()
     rules = (ROOT / "src/core/engine/rules.rs").read_text()
     assert re.search(r'RULES_VERSION: &str = "(.*)"', rules)[1] == RULES_VERSION
-    revision = (ROOT / "src/wire/revision.rs").read_text()
+    revision = (ROOT / "src/protocol/revision.rs").read_text()
     assert re.search(r"PROTOCOL_REVISION: u32 = (\d+)", revision)[1] == str(PROTOCOL_REVISION)
 
 

@@ -37,7 +37,7 @@ export function lifted(cells: readonly Cell[], height: number): Cell[] {
 /** Names of palettes. */
 export type PaletteName = "usual" | "distinct";
 
-// The colours of src/core/picture/colours.rs; tests/it/page.rs compares them. `distinct` is the palette of Okabe and Ito (2008).
+// The colours of src/toolkit/picture/colours.rs; tests/it/page.rs compares them. `distinct` is the palette of Okabe and Ito (2008).
 const PALETTES: Record<PaletteName, readonly string[]> = {
   usual: ["#2fc6e0", "#f2cf3c", "#a95bd6", "#e2484d", "#53b94f", "#3f6fe0", "#ee8c2f"],
   distinct: ["#56b4e9", "#f0e442", "#cc79a7", "#d55e00", "#009e73", "#0072b2", "#e69f00"],

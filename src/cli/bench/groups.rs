@@ -10,15 +10,15 @@ use super::measure::{Plan, Samples, Work, rates};
 use super::process::ServerProcess;
 use super::progress::BenchProgress;
 use super::report::{Goal, Row, Unit};
-use crate::agents::Kernel;
-use crate::engine::{ActionModel, Rules, Timing};
-use crate::pool::Pool;
 use crate::text::numbers;
-use crate::wire::limits::{MAX_FRAMES_PER_SECOND, MAX_WATCHED_ENVS};
 use crate::workloads::{
     CASES, EXPECTATIONS, Games, Listing, ModernListing, RandomPlacements, Reaching, Remote, Stepper, Viewer,
     games,
 };
+use tetrion_core::agents::Kernel;
+use tetrion_core::engine::{ActionModel, Rules, Timing};
+use tetrion_core::pool::Pool;
+use tetrion_protocol::limits::{MAX_FRAMES_PER_SECOND, MAX_WATCHED_ENVS};
 
 /// Pieces, placements or environment steps between two looks at the clock; mostly a millisecond or less.
 const CHUNK: u64 = 4096;

@@ -7,14 +7,14 @@ use anyhow::Context;
 
 use super::args::EvaluateArgs;
 use super::names::unique;
-use crate::agents::{Controller, MonteCarlo, Play, PlayChoice};
-use crate::client::{Features, Policy, PolicyKind, RulesChoice, WeightRows};
 use crate::input::UsageError;
 use crate::players::{Contender, monte_carlo, on_one_line, title, title_of_weights};
 use crate::trainer::rules::RulesNote;
 use crate::trainer::trained_weights;
 use crate::trainer::weights::{plain_numbers, read_text};
-use crate::wire::limits::MAX_GAMES;
+use tetrion_client::{Features, Policy, PolicyKind, RulesChoice, WeightRows};
+use tetrion_core::agents::{Controller, MonteCarlo, Play, PlayChoice};
+use tetrion_protocol::limits::MAX_GAMES;
 
 /// Default size of the playfield under the literature's rules. On 10 x 20, a single game of a good controller takes
 /// minutes or hours.

@@ -28,15 +28,15 @@ use super::interrupt::INTERRUPTED;
 use super::options::check_writable;
 use super::output::{print, say, stdout_columns};
 use super::progress::GamesProgress;
-use crate::client::{
-    Client, ClientError, Estimate, Evaluated, EvaluationRequest, GameResult, LossEstimate, Outcomes, Seeds,
-};
-use crate::engine::EpisodeEnd;
-use crate::files;
 use crate::input::UsageError;
-use crate::summary::Statistics;
 use crate::text::numbers::count;
 use crate::trainer::score::Score;
+use tetrion_client::{
+    Client, ClientError, Estimate, Evaluated, EvaluationRequest, GameResult, LossEstimate, Outcomes, Seeds,
+};
+use tetrion_core::engine::EpisodeEnd;
+use tetrion_core::summary::Statistics;
+use tetrion_toolkit::files;
 
 /// Columns of `--games-csv`.
 const GAME_COLUMNS: &str = "name,game,seed,lines,pieces,steps,score,end";

@@ -7,8 +7,8 @@ use anyhow::Context;
 
 use super::names::unique;
 use crate::cli::recordings;
-use crate::client::{Client, Evaluated, EvaluationRequest, GameResult};
 use crate::trainer::games::{RecordError, recorded};
+use tetrion_client::{Client, Evaluated, EvaluationRequest, GameResult};
 
 /// Most games that one command records.
 const MAX_RECORDINGS: u32 = 1_000;

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::args::EvaluateArgs;
-use crate::client::Evaluated;
-use crate::summary::{LinesPerLoss, PerPiece, Statistics};
 use crate::text::numbers::{count, grouped, short};
 use crate::trainer::rules::{changes, in_words};
 use crate::trainer::score::{Score, statistics_to_json};
+use tetrion_client::Evaluated;
+use tetrion_core::summary::{LinesPerLoss, PerPiece, Statistics};
 
 /// Length of the longest bar, in cells.
 const BAR: usize = 24;

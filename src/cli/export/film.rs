@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, bail};
 
-use crate::picture::{Canvas, ColourScheme, Layout};
+use tetrion_toolkit::picture::{Canvas, ColourScheme, Layout};
 
 /// A running ffmpeg that receives pictures.
 pub struct Film {

@@ -17,12 +17,12 @@ use self::film::Film;
 use super::interrupt::Interrupt;
 use super::output::say;
 use super::recordings::{self, PaletteArg};
-use crate::files;
 use crate::input::UsageError;
-use crate::picture::{
+use tetrion_toolkit::files;
+use tetrion_toolkit::picture::{
     CELL_SIZES, Canvas, ColourScheme, GifWriter, Layout, caption, draw, moment, svg, text, write_png,
 };
-use crate::recording::Replay;
+use tetrion_toolkit::recording::Replay;
 
 /// Most pictures per export. At one piece per second this is an hour, and viewers can still open the file.
 const MAX_PICTURES: usize = 4_000;
@@ -187,7 +187,7 @@ impl Pictures {
         Pictures { layout, palette: args.palette.palette.into(), player, hundredths }
     }
 
-    fn marks(&self, replay: &mut Replay, step: usize) -> Vec<crate::picture::Mark> {
+    fn marks(&self, replay: &mut Replay, step: usize) -> Vec<tetrion_toolkit::picture::Mark> {
         let moment = moment(replay, step);
         draw(&self.layout, &moment, &caption(&self.player, &moment))
     }

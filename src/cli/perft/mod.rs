@@ -13,15 +13,15 @@ use super::interrupt::{INTERRUPTED, Interrupt};
 use super::options::Size;
 use super::output::{print, say};
 use super::rules::RulesArgs;
-use crate::client::RulesChoice;
-use crate::engine::perft::MAX_PIECES;
-use crate::engine::{Perft, Piece, PieceSet, Rules, SpinRule, perft};
 use crate::input::UsageError;
 use crate::text::numbers::{count, grouped, short};
 use crate::trainer::rules::changes;
-use crate::wire::DecodeError;
-use crate::wire::rules::ResolvedRules;
 use display::Display;
+use tetrion_client::RulesChoice;
+use tetrion_core::engine::perft::MAX_PIECES;
+use tetrion_core::engine::{Perft, Piece, PieceSet, Rules, SpinRule, perft};
+use tetrion_protocol::DecodeError;
+use tetrion_protocol::rules::ResolvedRules;
 
 /// The options of `tetrion perft`.
 #[derive(Debug, clap::Args)]

@@ -14,10 +14,10 @@ use super::super::interrupt::{INTERRUPTED, Interrupt};
 use super::super::options::Size;
 use super::super::output::{print, say};
 use super::display::Display;
-use crate::engine::reachable::perft::{Count, perft};
-use crate::engine::{Movement, Playfield, Rules, Tetromino};
 use crate::text::numbers::grouped;
 use crate::trainer::rules::changes;
+use tetrion_core::engine::reachable::perft::{Count, perft};
+use tetrion_core::engine::{Movement, Playfield, Rules, Tetromino};
 
 /// Counts, and prints one row per sequence, or JSON.
 pub(super) fn run(

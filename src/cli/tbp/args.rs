@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use crate::cli::options::games_range;
 use crate::cli::rules::RulesArgs;
 use crate::cli::search::SearchArgs;
-use crate::wire::limits::MAX_RECORDED_STEPS;
+use tetrion_protocol::limits::MAX_RECORDED_STEPS;
 
 /// Most games in parallel; each has a process, and some threads here.
 const MAX_JOBS: i64 = 256;

@@ -10,10 +10,10 @@ use super::rules::rules;
 use crate::cli::output::{print, say};
 use crate::input::UsageError;
 use crate::players::{agent, title, title_of_weights};
-use crate::tbp::lines::{Line, MAX_LINE_BYTES, read_line, skip_line};
-use crate::tbp::messages::write;
-use crate::tbp::{Bot, BotSetup, Reply};
 use crate::trainer::trained_weights::{self, TrainedWeights};
+use tetrion_toolkit::tbp::lines::{Line, MAX_LINE_BYTES, read_line, skip_line};
+use tetrion_toolkit::tbp::messages::write;
+use tetrion_toolkit::tbp::{Bot, BotSetup, Reply};
 
 /// Serves a front end until it sends `quit` or closes its pipe.
 ///

@@ -15,9 +15,9 @@ use crate::cli::options::check_writable;
 use crate::cli::output::{print, say};
 use crate::cli::progress::GamesProgress;
 use crate::cli::recordings;
-use crate::client::EvaluationProgress;
-use crate::tbp::{End, HostedGame, Hosting, HostingProgress, Program, play};
 use crate::text::numbers::count;
+use tetrion_client::EvaluationProgress;
+use tetrion_toolkit::tbp::{End, HostedGame, Hosting, HostingProgress, Program, play};
 
 /// Plays the games, and prints the results.
 ///

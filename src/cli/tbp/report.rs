@@ -6,12 +6,12 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::engine::RULES_VERSION;
-use crate::summary::{PerPiece, Statistics};
-use crate::tbp::messages::Info;
-use crate::tbp::{End, HostedGame, Hosting};
 use crate::text::numbers::{count, grouped};
 use crate::trainer::rules::{changes, in_words};
+use tetrion_core::engine::RULES_VERSION;
+use tetrion_core::summary::{PerPiece, Statistics};
+use tetrion_toolkit::tbp::messages::Info;
+use tetrion_toolkit::tbp::{End, HostedGame, Hosting};
 
 /// Most reasons for lost games that the table lists.
 const MAX_REASONS: usize = 10;

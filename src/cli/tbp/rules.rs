@@ -1,11 +1,11 @@
 //! The rules of a game with a bot, if the protocol can express them.
 
 use super::args::GuidelineArgs;
-use crate::client::RulesChoice;
 use crate::input::UsageError;
-use crate::tbp::check_rules;
 use crate::trainer::rules::RulesNote;
-use crate::wire::rules::ResolvedRules;
+use tetrion_client::RulesChoice;
+use tetrion_protocol::rules::ResolvedRules;
+use tetrion_toolkit::tbp::check_rules;
 
 /// The only preset that bots support.
 const PRESET: &str = "guideline";

@@ -6,10 +6,10 @@ use clap::builder::PossibleValuesParser;
 use super::run::{CandidateArgs, RunArgs};
 use super::settings::{Defaults, LITERATURE, of_search};
 use super::start::start_weights;
-use crate::client::{Client, TerminalValue};
-use crate::optimizers::cem::{CEM_PRESETS, CemConfig, Covariance};
-use crate::optimizers::{CemPreset, Config};
 use crate::trainer::settings::{GameSeeds, Settings};
+use tetrion_client::{Client, TerminalValue};
+use tetrion_toolkit::optimizers::cem::{CEM_PRESETS, CemConfig, Covariance};
+use tetrion_toolkit::optimizers::{CemPreset, Config};
 
 /// The options of `tetrion train cem`.
 #[derive(Debug, Args)]

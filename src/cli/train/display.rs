@@ -9,9 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::cli::connection::Connection;
 use crate::cli::output::{clear_screen, say};
 use crate::cli::progress::{pieces_per_second, terminal_columns, terminal_rows};
-use crate::client::EvaluationProgress;
 use crate::plot::Chart;
-use crate::server::TrainingCurve;
 use crate::text::escapes::visible;
 use crate::text::fitted;
 use crate::text::numbers::{count, grouped, short, time};
@@ -21,6 +19,8 @@ use crate::trainer::run::Progress;
 use crate::trainer::settings::{NUM_CHOICES, Purpose, Settings};
 use crate::trainer::unit::Unit;
 use crate::trainer::weights::ScoreNote;
+use tetrion_client::EvaluationProgress;
+use tetrion_server::TrainingCurve;
 
 /// Size of the curve on a terminal, in characters: most columns, and most rows between its axes.
 const CURVE: (usize, usize) = (76, 12);

@@ -1,9 +1,9 @@
 //! The features of a run: a feature set of the server, or a list.
 
-use crate::client::{FeatureSetInfo, Features};
 use crate::input::UsageError;
-use crate::names::unknown;
-use crate::wire::{self, DecodeError};
+use tetrion_client::{FeatureSetInfo, Features};
+use tetrion_core::names::unknown;
+use tetrion_protocol::{self, DecodeError};
 
 /// The features of a run.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub fn resolve(text: &str, width: u32, known: &[FeatureSetInfo]) -> Result<RunFe
                 DecodeError::Invalid { problem, .. } => UsageError(format!("--features: {problem}")),
                 error => UsageError(format!("--features: {error}")),
             };
-            let set = wire::features::decode_list(&names, width).map_err(wrong)?;
+            let set = tetrion_protocol::features::decode_list(&names, width).map_err(wrong)?;
             Ok(RunFeatures { set: String::new(), version: String::new(), names: set.names() })
         }
     }

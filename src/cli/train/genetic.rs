@@ -4,10 +4,10 @@ use clap::Args;
 
 use super::run::{CandidateArgs, RunArgs};
 use super::settings::{Defaults, LITERATURE, of_search};
-use crate::client::{Client, TerminalValue};
-use crate::optimizers::{Config, GeneticConfig};
 use crate::trainer::settings::{GameSeeds, Settings};
 use crate::trainer::unit::Unit;
+use tetrion_client::{Client, TerminalValue};
+use tetrion_toolkit::optimizers::{Config, GeneticConfig};
 
 /// The options of `tetrion train genetic`.
 #[derive(Debug, Args)]

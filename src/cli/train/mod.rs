@@ -21,12 +21,12 @@ use std::process::ExitCode;
 use self::run::RunArgs;
 use self::training::follow;
 use super::connection::Connection;
-use crate::client::Client;
 use crate::trainer::learning::Learning;
 use crate::trainer::lessons;
 use crate::trainer::run::create;
 use crate::trainer::search::Search;
 use crate::trainer::settings::Settings;
+use tetrion_client::Client;
 
 /// Trains to the end, or until an interrupt.
 ///

@@ -12,7 +12,7 @@ use crate::cli::rules::RulesArgs;
 use crate::cli::search::SearchArgs;
 use crate::trainer::settings::GameSeeds;
 use crate::trainer::unit::Unit;
-use crate::wire::limits::{MAX_GAMES, MAX_PIECES, MAX_POLICIES, MAX_STEPS};
+use tetrion_protocol::limits::{MAX_GAMES, MAX_PIECES, MAX_POLICIES, MAX_STEPS};
 
 /// Options of a run with any method.
 #[derive(Debug, Args)]

@@ -2,12 +2,12 @@
 
 use super::features;
 use super::run::{CandidateArgs, RunArgs};
-use crate::client::{Client, Play, Search, TerminalValue};
 use crate::input::UsageError;
-use crate::names::unknown;
-use crate::optimizers::Config;
 use crate::trainer::settings::{GameSeeds, Settings};
 use crate::trainer::unit::Unit;
+use tetrion_client::{Client, Play, Search, TerminalValue};
+use tetrion_core::names::unknown;
+use tetrion_toolkit::optimizers::Config;
 
 /// Games per candidate at a second look, as a multiple of those at the first.
 const SECOND_LOOK: u32 = 4;

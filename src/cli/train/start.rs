@@ -4,10 +4,10 @@ use std::path::Path;
 
 use anyhow::Context;
 
-use crate::agents::Controller;
 use crate::input::UsageError;
 use crate::text::numbers::count;
 use crate::trainer::weights::{Weights, plain_numbers, read_text};
+use tetrion_core::agents::Controller;
 
 /// The weights of a named controller or a file; 0 for features that it lacks.
 ///

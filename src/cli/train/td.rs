@@ -5,14 +5,14 @@ use clap::Args;
 use super::run::RunArgs;
 use super::settings::{Defaults, LITERATURE, of_run};
 use super::start::common_weights;
-use crate::client::Client;
-use crate::client::{Activation, TupleKind, TuplePattern};
 use crate::input::UsageError;
-use crate::optimizers::network::MAX_UNITS;
-use crate::optimizers::{InvalidParameter, Network, NetworkConfig, Td, TdConfig};
 use crate::trainer::lessons::{Lessons, MethodName, Moves};
 use crate::trainer::model::ShapeNote;
 use crate::trainer::settings::Settings;
+use tetrion_client::Client;
+use tetrion_client::{Activation, TupleKind, TuplePattern};
+use tetrion_toolkit::optimizers::network::MAX_UNITS;
+use tetrion_toolkit::optimizers::{InvalidParameter, Network, NetworkConfig, Td, TdConfig};
 
 /// The options of `tetrion train td`.
 #[derive(Debug, Args)]

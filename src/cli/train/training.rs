@@ -12,7 +12,6 @@ use crate::cli::evaluate::interval;
 use crate::cli::failure::fail;
 use crate::cli::interrupt::INTERRUPTED;
 use crate::cli::output::{print, print_drawing, say, shell_path};
-use crate::optimizers::Config;
 use crate::plot::Chart;
 use crate::text::numbers::{count, grouped};
 use crate::trainer::error::TrainError;
@@ -23,6 +22,7 @@ use crate::trainer::run_folder::{BEST, RunFolder, WEIGHTS};
 use crate::trainer::search::Search;
 use crate::trainer::settings::Settings;
 use crate::trainer::unit::Unit;
+use tetrion_toolkit::optimizers::Config;
 
 /// A training run of any method.
 pub trait Training {

@@ -15,10 +15,10 @@ use crate::cli::computing::ComputingArgs;
 use crate::cli::connection::Connection;
 use crate::cli::output::print;
 use crate::cli::terminal;
-use crate::client::{Client, ClientError, ListedSession, WatchedSession, Watching};
 use crate::input::UsageError;
 use crate::text::numbers::count;
 use crate::viewers::{FrameHistory, Link, SessionViewer};
+use tetrion_client::{Client, ClientError, ListedSession, WatchedSession, Watching};
 
 /// Most sessions that an error lists.
 const MOST_LISTED: usize = 20;

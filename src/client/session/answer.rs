@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::client::ClientError;
-use crate::engine::Key;
-use crate::wire::tensor::{self, Array, Dim, Element};
-use crate::wire::{InField, pb};
+use crate::ClientError;
+use tetrion_core::engine::Key;
+use tetrion_protocol::tensor::{self, Array, Dim, Element};
+use tetrion_protocol::{InField, pb};
 
 /// Named columns, with one row per environment of a call.
 #[derive(Clone, Debug)]

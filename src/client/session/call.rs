@@ -7,9 +7,9 @@ use tokio::time::Instant;
 use tonic::transport::Channel;
 use tonic::{Response, Status};
 
-use crate::client::ClientError;
-use crate::client::connection::{CALL_TIMEOUT, FIRST_REST, LONGEST_REST, ServerChannel};
-use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
+use crate::ClientError;
+use crate::connection::{CALL_TIMEOUT, FIRST_REST, LONGEST_REST, ServerChannel};
+use tetrion_protocol::pb::environment_service_client::EnvironmentServiceClient;
 
 /// Makes a call, and repeats it while it is lost on the way.
 pub(super) async fn call<Q: Clone, A>(

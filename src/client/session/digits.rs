@@ -1,7 +1,7 @@
 //! The digits of actions: what a number says, without the rules.
 
-use crate::client::ClientError;
-use crate::wire::pb;
+use crate::ClientError;
+use tetrion_protocol::pb;
 
 /// A digit of an action.
 #[derive(Clone, Debug, PartialEq, Eq)]

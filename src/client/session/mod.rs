@@ -12,12 +12,12 @@ mod digits;
 mod request;
 mod stream;
 
-pub use crate::wire::rendering::{ColourScheme, RenderFormat, TextFormat};
-pub use crate::wire::session::{AutoresetMode, InvalidActionPolicy};
 pub use answer::{Columns, Finals, PlacementList, Shown, Stepped};
 pub use digits::ActionDigit;
 pub use request::{PackedPositions, PlacementsRequest, Seeding, SessionRequest};
 pub use stream::StepStream;
+pub use tetrion_protocol::rendering::{ColourScheme, RenderFormat, TextFormat};
+pub use tetrion_protocol::session::{AutoresetMode, InvalidActionPolicy};
 
 use std::time::Duration;
 
@@ -27,12 +27,12 @@ use tonic::{Response, Status};
 
 use super::connection::ServerChannel;
 use super::{Client, ClientError, RulesChoice};
-use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
-use crate::wire::{envs, pb, positions, rendering, tensor};
 use answer::{Names, missing};
 use call::call;
 use digits::ActionDigits;
 use request::encode;
+use tetrion_protocol::pb::environment_service_client::EnvironmentServiceClient;
+use tetrion_protocol::{envs, pb, positions, rendering, tensor};
 
 /// A session on a server.
 #[derive(Debug)]

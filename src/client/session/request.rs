@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::client::{Features, Policy, RulesChoice};
-use crate::wire::limits::MAX_RESPONSE_BYTES;
-use crate::wire::session::{AutoresetMode, InvalidActionPolicy, invalid_action_reward};
-use crate::wire::{pb, positions, seeding, tensor};
+use crate::{Features, Policy, RulesChoice};
+use tetrion_protocol::limits::MAX_RESPONSE_BYTES;
+use tetrion_protocol::session::{AutoresetMode, InvalidActionPolicy, invalid_action_reward};
+use tetrion_protocol::{pb, positions, seeding, tensor};
 
 /// The configuration of a new session; absent values are the server's defaults.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -72,7 +72,6 @@ impl Seeding {
 
 /// Options for placements, which always have actions, rewards, lines and ends.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
 pub struct PlacementsRequest {
     /// Selected features; `None` for the session's selection, if any.
     pub features: Option<Features>,

@@ -7,12 +7,12 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Status, Streaming};
 
 use super::{Session, Stepped};
-use crate::client::ClientError;
-use crate::client::connection::CALL_TIMEOUT;
-use crate::client::error::error;
-use crate::wire::pb;
-use crate::wire::pb::step_stream_request::Request as Asked;
-use crate::wire::pb::step_stream_response::Response as Answered;
+use crate::ClientError;
+use crate::connection::CALL_TIMEOUT;
+use crate::error::error;
+use tetrion_protocol::pb;
+use tetrion_protocol::pb::step_stream_request::Request as Asked;
+use tetrion_protocol::pb::step_stream_response::Response as Answered;
 
 /// Steps that may be in progress on a stream at a time.
 const IN_FLIGHT: usize = 64;

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use crate::service::caller::Caller;
-use crate::service::calls::{CallLane, SLICE, Slice};
-use crate::service::costs::Costs;
-use crate::service::refusal::Refusal;
-use crate::service::session_state::SessionState;
-use crate::service::world::Door;
-use crate::wire::limits::check_name;
-use crate::wire::{DecodeError, pb};
+use crate::caller::Caller;
+use crate::calls::{CallLane, SLICE, Slice};
+use crate::costs::Costs;
+use crate::refusal::Refusal;
+use crate::session_state::SessionState;
+use crate::world::Door;
+use tetrion_protocol::limits::check_name;
+use tetrion_protocol::{DecodeError, pb};
 
 /// Time after which the next server may have restored the sessions that this one has written.
 const BACK_AFTER: Duration = Duration::from_secs(1);
@@ -28,7 +28,7 @@ pub(super) type SessionId = u128;
 
 /// A session: a name, an owner, a lease, and a state behind a lock.
 #[derive(Debug)]
-pub(in crate::service) struct Session {
+pub(crate) struct Session {
     pub(super) id: SessionId,
     pub(super) owner: Caller,
     /// Serial number; older sessions have lower numbers.
@@ -53,7 +53,7 @@ pub(in crate::service) struct Session {
 
 /// A client's name for the request that created a session, and the request's digest.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::service) struct RequestId {
+pub(crate) struct RequestId {
     pub name: String,
     pub digest: u128,
 }

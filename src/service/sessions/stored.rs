@@ -26,16 +26,16 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::session::{RequestId, Session, SessionId, nanoseconds};
 use super::{Caller, SessionStore};
-use crate::engine::{Piece, Rules};
-use crate::env::{EnvBatch, EnvSlot, EnvState, SharedSequences};
-use crate::service::budget::Budget;
-use crate::service::history::{History, WrittenHistory};
-use crate::service::memory::Memory;
-use crate::service::refusal::Refusal;
-use crate::service::sequence::{Sequence, WrittenSequence};
-use crate::service::session_state::SessionState;
-use crate::wire::session::SessionConfig;
-use crate::wire::{DecodeError, colors, pb, seeding, session};
+use crate::budget::Budget;
+use crate::history::{History, WrittenHistory};
+use crate::memory::Memory;
+use crate::refusal::Refusal;
+use crate::sequence::{Sequence, WrittenSequence};
+use crate::session_state::SessionState;
+use tetrion_core::engine::{Piece, Rules};
+use tetrion_core::env::{EnvBatch, EnvSlot, EnvState, SharedSequences};
+use tetrion_protocol::session::SessionConfig;
+use tetrion_protocol::{DecodeError, colors, pb, seeding, session};
 
 const MAGIC: [u8; 8] = *b"TTRNSESS";
 const FORMAT: u16 = 1;

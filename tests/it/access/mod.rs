@@ -9,17 +9,18 @@ use std::process::Stdio;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
+use tetrion::protocol::pb;
+use tetrion::protocol::pb::environment_service_client::EnvironmentServiceClient;
+use tetrion::protocol::pb::evaluation_service_client::EvaluationServiceClient;
 use tetrion::server::TokenFile;
-use tetrion::wire::pb;
-use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
-use tetrion::wire::pb::evaluation_service_client::EvaluationServiceClient;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Identity};
 use tonic::{Code, Request};
 
 use crate::evaluate::tetrion;
-use crate::evaluation::endless;
 use crate::server::Process;
-use crate::support::{Client, Command, config, refused, reset, step};
+use crate::support::Command;
+use tetrion_service_testing::endless;
+use tetrion_service_testing::{Client, config, refused, reset, step};
 
 const ALICE: &str = "needle-of-alice-1234";
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
+use tetrion::protocol::pb::environment_service_client::EnvironmentServiceClient;
 use tonic::Code;
 
 use super::{ALICE, BOB, Logged, NEW, code, create, private, said, tls, tokens};

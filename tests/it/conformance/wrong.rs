@@ -12,9 +12,9 @@ use http_body::{Body as _, Frame};
 use prost::Message;
 use tetrion::client::{ConnectOptions, RawClient};
 use tetrion::conformance::Script;
+use tetrion::protocol::pb;
+use tetrion::protocol::pb::evaluate_policies_response::Event;
 use tetrion::server::{Inside, ServerConfig};
-use tetrion::wire::pb;
-use tetrion::wire::pb::evaluate_policies_response::Event;
 use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::http::{HeaderMap, Request, Response};
@@ -22,7 +22,7 @@ use tonic_types::{ErrorDetails, StatusExt};
 use tower::Service;
 
 use super::play;
-use crate::evaluation::listen_with;
+use tetrion_service_testing::listen_with;
 
 /// A small kit.
 const TEXT: &str = r#"> CreateSession {"config": {"rules": {"width": 4, "height": 4}, "seeding": {"pieceSequences": {"sequences": ["OOOO"]}}, "numEnvs": 2, "actionMaskFormat": "ACTION_MASK_FORMAT_BITS", "observationFields": {"names": ["heights"]}, "infoFields": {"names": ["episode_return"]}}}

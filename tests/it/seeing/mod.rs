@@ -6,14 +6,15 @@ use std::process::{Child, Stdio};
 use std::thread::JoinHandle;
 
 use serde_json::Value;
-use tetrion::wire::pb;
-use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
+use tetrion::protocol::pb;
+use tetrion::protocol::pb::environment_service_client::EnvironmentServiceClient;
 use tonic::transport::Channel;
 use tonic::{Request, Status};
 use tonic_types::StatusExt;
 
 use crate::evaluate::tetrion;
-use crate::support::{Client, Command};
+use crate::support::Command;
+use tetrion_service_testing::Client;
 
 mod departures;
 mod metrics;

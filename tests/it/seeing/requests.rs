@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use prost::Message;
 use serde_json::Value;
-use tetrion::wire::dm_env_rpc::pb as dm;
-use tetrion::wire::dm_env_rpc::pb::environment_client::EnvironmentClient;
-use tetrion::wire::pb;
-use tetrion::wire::pb::step_stream_response::Response as Answered;
-use tetrion::wire::rpc;
+use tetrion::protocol::dm_env_rpc::pb as dm;
+use tetrion::protocol::dm_env_rpc::pb::environment_client::EnvironmentClient;
+use tetrion::protocol::pb;
+use tetrion::protocol::pb::step_stream_response::Response as Answered;
+use tetrion::protocol::rpc;
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::{Code, Request, Status};
 use tonic_prost::ProstCodec;

@@ -19,7 +19,7 @@ use tonic_prost::ProstCodec;
 use tower::Service;
 
 use super::{NO_SESSION, Process, missing, under};
-use crate::support::{config, create, reset};
+use tetrion_service_testing::{config, create, reset};
 
 /// `opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest`, as far as the tests look at it.
 #[derive(Clone, PartialEq, Message)]
@@ -236,7 +236,7 @@ async fn a_collector_that_is_away_costs_a_line_in_the_log() {
         let process = Process::start(&["--otlp", &endpoint, "--drain-timeout", "3"]);
         let mut client = process.client().await;
         for _ in 0..50 {
-            client.get_server_info(tetrion::wire::pb::GetServerInfoRequest::default()).await.unwrap();
+            client.get_server_info(tetrion::protocol::pb::GetServerInfoRequest::default()).await.unwrap();
         }
         let start = Instant::now();
         let log = tokio::task::spawn_blocking(|| process.stop()).await.unwrap();

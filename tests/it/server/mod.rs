@@ -8,8 +8,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, ChildStdin, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
-use tetrion::wire::pb::evaluation_service_client::EvaluationServiceClient;
+use tetrion::protocol::pb::environment_service_client::EnvironmentServiceClient;
+use tetrion::protocol::pb::evaluation_service_client::EvaluationServiceClient;
 use tonic::Code;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig};
 use tonic_health::pb::HealthCheckRequest;
@@ -22,8 +22,8 @@ use tonic_reflection::pb::v1::{ListServiceResponse, ServerReflectionRequest};
 use tonic_types::StatusExt;
 
 use crate::evaluate::tetrion;
-use crate::evaluation::endless;
 use crate::support::Command;
+use tetrion_service_testing::endless;
 
 /// A running `tetrion serve`, killed when a test is done with it.
 pub struct Process {

@@ -330,7 +330,7 @@ fn the_best_of_the_last_games_is_a_recording() {
     let most = games.lines().skip(1).map(lines).max().unwrap();
 
     let path = folder.join(BEST);
-    let recording = tetrion::wire::recording::read(&fs::read(&path).unwrap()).unwrap();
+    let recording = tetrion::protocol::recording::read(&fs::read(&path).unwrap()).unwrap();
     assert_eq!((recording.outcome.lines, &recording.player[..]), (most, "thiery9"));
     assert!(most > 100, "{most}: nothing was learned");
     assert_eq!(Replay::new(recording).unwrap().difference(), None);

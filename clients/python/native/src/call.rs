@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tetrion::client::RawBytes;
-use tetrion::wire::limits::MAX_RESPONSE_BYTES;
+use tetrion::protocol::limits::MAX_RESPONSE_BYTES;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::UnboundedReceiverStream;
 use tokio_util::sync::CancellationToken;

@@ -5,8 +5,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tetrion::picture::{Canvas, ColourScheme, Ink, Layout, Moment, draw};
-use tetrion::wire::rules::ResolvedRules;
-use tetrion::wire::{pb, watching};
+use tetrion::protocol::rules::ResolvedRules;
+use tetrion::protocol::{pb, watching};
 
 /// A picture: red, green and blue of each pixel, its height, and its width.
 pub(crate) type Picture<'py> = (Bound<'py, PyBytes>, u32, u32);

@@ -8,10 +8,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tetrion::engine::{ActionModel, Rules};
 use tetrion::env::{AutoresetMode, EnvBatch, EnvConfig, EnvState, Restored, Seeding, StartPosition};
+use tetrion::protocol::recording::{self, RecordingFileError};
+use tetrion::protocol::session::{self, SessionConfig};
+use tetrion::protocol::{DecodeError, colors, pb};
 use tetrion::recording::{Course, Pieces, Recorder, Recording, Setup};
-use tetrion::wire::recording::{self, RecordingFileError};
-use tetrion::wire::session::{self, SessionConfig};
-use tetrion::wire::{DecodeError, colors, pb};
 
 pyo3::create_exception!(
     tetrion._native,

@@ -9,8 +9,8 @@ use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 use tetrion::engine::{ActionModel, ActionRefused, Piece};
 use tetrion::picture::{Canvas, ColourScheme, Ink, Layout, caption, draw, moment, points};
+use tetrion::protocol::{pb, recording, watching};
 use tetrion::recording::{Cell, Difference, Scene};
-use tetrion::wire::{pb, recording, watching};
 
 use super::pictures::{Picture, scheme};
 use super::recorded::{RecordingError, wrong};

@@ -9,10 +9,10 @@ use prost::Message;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes};
+use tetrion::protocol::codec;
+use tetrion::protocol::pb::{self, step_stream_request, step_stream_response};
+use tetrion::protocol::tensor::{self, element_size};
 use tetrion::service::direct::BlockLayout;
-use tetrion::wire::codec;
-use tetrion::wire::pb::{self, step_stream_request, step_stream_response};
-use tetrion::wire::tensor::{self, element_size};
 
 use super::session::{Block, read_actions};
 

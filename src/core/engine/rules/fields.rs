@@ -210,7 +210,7 @@ macro_rules! choice {
     };
 }
 
-/// Every field of the rules. `tests/it/rules_fields.rs` compares them with the protocol's message.
+/// Every field of the rules. `src/protocol/tests/it/rules_fields.rs` compares them with the protocol's message.
 pub static RULES_FIELDS: [RulesField; 26] = [
     RulesField::new(
         "width",

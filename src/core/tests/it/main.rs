@@ -26,32 +26,11 @@ mod controllers;
 /// Environments against a slow model of one, their refusals, and whole episodes as text.
 mod env;
 
-/// Pictures of recorded games, in every form.
-mod pictures;
-
-/// Recorded games are those of environments, in colours; falsified ones are found.
-mod recording;
-
 /// Playfields drawn as text, to the character.
 mod render;
 
-/// Games as text for language models: observations to the character, and actions read back.
-mod prompts;
-
 /// Every placement of many positions at once.
 mod placements;
-
-/// The cross-entropy search finds its maximum, and takes the same path every time.
-mod cem;
-
-/// The genetic algorithm finds its maximum, and takes the same path every time.
-mod genetic;
-
-/// Temporal-difference learning moves scores as its formulas say.
-mod td;
-
-/// Temporal-difference learning of a network.
-mod network;
 
 /// Checks of the twins: examples, counts, vectors and games from other sources.
 mod twin_facts;
@@ -68,20 +47,8 @@ mod agents;
 /// The exact mean over hidden pieces.
 mod expectation;
 
-/// Exact values on small playfields, against a slow solver, reasoning, and played games.
-mod optimum;
-
-/// Tasks with a known optimum.
-mod tasks;
-
-/// Tables of exact values: regret, files, and the optimal agent.
-mod values;
-
 /// Whole episodes, alone and in parallel.
 mod rollout;
-
-/// Estimates of the length of games, against exact values and whole games.
-mod splitting;
 
 /// Threads shared by callers, work in slices, games that are not read.
 mod queues;
@@ -91,3 +58,6 @@ mod perft;
 
 /// What the tests of several rooms share.
 mod support;
+
+/// Formulas against a walker of trees, and what is refused of them.
+mod formulas;

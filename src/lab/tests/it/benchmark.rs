@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use tetrion::agents::Search;
 use tetrion::benchmark::{BenchmarkResult, CLASSES, Class, Game, NAME, RESULT, SEED, Summary};
 use tetrion::cli::verify::{VerifyArgs, verify};
+use tetrion::protocol::recording::to_json;
 use tetrion::recording::{Pieces, Recorder, Recording, Setup};
-use tetrion::wire::recording::to_json;
 
 use crate::{lab, root};
 

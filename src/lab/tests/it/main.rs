@@ -4,7 +4,7 @@
 mod benchmark;
 /// The programs that tests start.
 #[allow(dead_code)] // these tests need less of it than others
-#[path = "../../../../tests/it/support/command.rs"]
+#[path = "../../../../tests/it/support.rs"]
 mod command;
 /// Statements of the documents about the experiments.
 mod documents;

@@ -1,0 +1,114 @@
+//! A client for servers, in plain types, used by our commands and tests.
+//!
+//! A [`Client`] connects to one server or to several equal ones. With several, it splits the games of an evaluation
+//! into calls, and each server gets another call when it has finished one. If a call breaks, the client keeps the games
+//! that have arrived and requests the others, by their indices, from any server that answers. Results depend only on
+//! the request, not on the number of servers or on lost connections.
+//!
+//! Sessions are in [`session`]: each lives on one server, which steps, saves and restores it.
+//! [`Client::watch_session`] shows a session of another caller.
+//!
+//! The surprising decision: tonic could balance over the addresses itself, but it picks them at random, dead ones
+//! included. Here every server has its own connection, at most two calls at a time, and a pause after a failure.
+
+pub mod session;
+
+mod choice;
+mod connection;
+mod error;
+mod evaluation;
+mod health;
+mod info;
+mod pages;
+mod raw;
+mod raw_bytes;
+mod spread;
+mod version;
+mod watching;
+
+pub use choice::{
+    Activation, Expectation, Features, Mlp, ModelShape, MonteCarlo, NTuple, Play, PlayChoice, Policy,
+    PolicyKind, Search, TerminalValue, Terms, TupleKind, TuplePattern, WeightRows,
+};
+pub use connection::{ClientIdentity, ConnectOptions, endpoint};
+pub use error::ClientError;
+pub use evaluation::{
+    Estimate, Evaluated, EvaluationProgress, EvaluationRequest, Event, Events, GameResult, LossEstimate,
+    Outcomes, Seeds, Started,
+};
+pub use health::check_health;
+pub use info::{Catalog, EvaluationLimits, FeatureSetInfo, RulesPresetInfo, ServerInfo};
+pub use raw::{RawCall, RawClient, RawFailure, code_name};
+pub use raw_bytes::RawBytes;
+pub use tetrion_protocol::rules::RulesChoice;
+pub use watching::{
+    EpisodePhase, ListedSession, WatchedEnv, WatchedEpisode, WatchedFrame, WatchedSession, Watching,
+};
+
+use std::time::Duration;
+
+use connection::{ServerChannel, open};
+use error::first;
+
+use tetrion_protocol::revision::PROTOCOL_REVISION;
+
+/// Connections to equal servers. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Client {
+    servers: Vec<ServerChannel>,
+    patience: Duration,
+    warnings: Vec<String>,
+}
+
+impl Client {
+    /// Connects to every one of these servers: `HOST:PORT`, or a URL.
+    ///
+    /// # Errors
+    /// No address, an invalid one, or one where no server answers within five seconds; a server of an older
+    /// revision or another kind.
+    pub async fn connect(addresses: &[String], options: ConnectOptions) -> Result<Client, ClientError> {
+        if addresses.is_empty() {
+            return Err(ClientError::Address { address: String::new() });
+        }
+        let authorization = options.authorization()?;
+        let min_revision = if options.any_version { 0 } else { PROTOCOL_REVISION };
+        let (mut servers, mut warnings) = (Vec::new(), Vec::new());
+        for address in addresses {
+            let channel = open(address, &options).await?;
+            let server = ServerChannel {
+                address: address.clone(),
+                channel,
+                authorization: authorization.clone(),
+                min_revision,
+            };
+            let info = server.info().await.map_err(|status| first(address, &status))?;
+            warnings.extend(version::check(address, &info, min_revision)?);
+            servers.push(server);
+        }
+        Ok(Client { servers, patience: options.patience, warnings })
+    }
+
+    /// Warnings for the caller about servers whose rules version differs from this client's.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Facts about the first server.
+    ///
+    /// # Errors
+    /// [`ClientError::Lost`] if the server does not answer within half a minute.
+    pub async fn server_info(&self) -> Result<ServerInfo, ClientError> {
+        let server = &self.servers[0];
+        server.info().await.map_err(|status| server.error(&status))
+    }
+
+    /// Names that the first server knows. Feature sets have their columns for playfields of this width; `None` means the
+    /// width of the default preset.
+    ///
+    /// # Errors
+    /// [`ClientError::Lost`] if the server does not answer within half a minute.
+    pub async fn catalog(&self, width: Option<u32>) -> Result<Catalog, ClientError> {
+        let server = &self.servers[0];
+        server.catalog(width).await.map_err(|status| server.error(&status))
+    }
+}

@@ -1,0 +1,10 @@
+//! The tests of the client: one binary, one module per theme. They know no program.
+
+/// Sessions through our own client.
+mod sessions_client;
+
+/// Whole games through our own client.
+mod games_client;
+
+/// Our own client with servers of another version, and with other services.
+mod strangers;

@@ -1,0 +1,350 @@
+//! Sessions through our own client: every call, how it recovers a lost one, and what it reports of a refused one.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use tetrion_client::session::{
+    AutoresetMode, InvalidActionPolicy, PackedPositions, PlacementList, PlacementsRequest, RenderFormat,
+    Seeding, Session, SessionRequest,
+};
+use tetrion_client::{Client, ClientError, ConnectOptions, Features, RulesChoice};
+use tetrion_core::engine::Key;
+use tetrion_service_testing::serve as start;
+use tokio::io::copy_bidirectional;
+use tokio::net::{TcpListener, TcpStream};
+
+fn request() -> SessionRequest {
+    let mut request = SessionRequest::default();
+    request.rules = RulesChoice::of_size(8, 8);
+    request.num_envs = 3;
+    request.seeding = Some(Seeding::Seed(5));
+    request.action_mask = true;
+    request.features = Some(Features::Set { name: "bcts8".into(), version: String::new() });
+    request
+}
+
+#[tokio::test]
+async fn actions_are_read_and_written_by_their_digits() {
+    let (address, _guard) = start().await;
+    let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
+    let mut modern = SessionRequest::default();
+    modern.rules = RulesChoice::preset("guideline");
+    for (request, names) in [
+        (request(), vec!["orientation", "column"]),
+        (modern, vec!["hold", "orientation", "column", "row", "spin"]),
+    ] {
+        let session = client.create_session(&request).await.unwrap();
+        let found: Vec<&str> = session.action_digits().iter().map(|digit| digit.name.as_str()).collect();
+        assert_eq!(found, names);
+        for action in 0..session.num_actions() {
+            let digits = session.decode_action(action).unwrap();
+            assert_eq!(session.encode_action(&digits), Some(action));
+        }
+        assert_eq!(session.decode_action(session.num_actions()), None);
+        let sizes: Vec<u32> = session.action_digits().iter().map(|digit| digit.size).collect();
+        assert_eq!(session.encode_action(&sizes), None);
+        assert_eq!(session.encode_action(&sizes[1..]), None);
+        if names.len() == 2 {
+            assert_eq!(session.decode_action(19), Some(vec![2, 3]));
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_action_that_does_not_exist_is_reported() {
+    let (address, _guard) = start().await;
+    let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
+    for (invalid_action_policy, reward, terminated) in [
+        (InvalidActionPolicy::Terminate, 0.0, true),
+        (InvalidActionPolicy::Ignore { reward: -2.5 }, -2.5, false),
+    ] {
+        let infos = ["invalid_action", "invalid_actions", "landing_row"].map(str::to_owned).to_vec();
+        let mut request = request();
+        request.invalid_action_policy = invalid_action_policy;
+        request.infos = Some(infos);
+        let mut session = client.create_session(&request).await.unwrap();
+        session.reset(None, Some(&Seeding::PieceSequences(vec!["OIT".to_owned()]))).await.unwrap();
+        // An O has one orientation.
+        let stepped = session.step(&[0, 8, 0], None).await.unwrap();
+        assert_eq!(stepped.terminated, [false, terminated, false]);
+        assert_eq!(stepped.rewards, [0.0, reward, 0.0]);
+        let infos = stepped.seen.infos;
+        assert_eq!(infos.names().len(), 3);
+        assert_eq!(infos.column::<i8>("landing_row").unwrap().elements, [0, -1, 0]);
+        assert_eq!(infos.flags("invalid_action").unwrap(), [false, true, false]);
+        assert_eq!(infos.column::<i64>("invalid_actions").unwrap().elements, [0, 1, 0]);
+        assert!(infos.flags("invalid_actions").is_err(), "another type");
+        assert!(infos.flags("valid_action").is_err(), "another name");
+    }
+}
+
+#[tokio::test]
+async fn placements_of_positions_are_those_of_a_session() {
+    let (address, _guard) = start().await;
+    let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
+    for width in [8, 20] {
+        let rules = RulesChoice::of_size(width, 8);
+        let observations = ["board_bits", "current"].map(str::to_owned).to_vec();
+        let mut request = request();
+        request.rules = rules.clone();
+        request.observations = Some(observations);
+        let mut session = client.create_session(&request).await.unwrap();
+        let pieces = Seeding::PieceSequences(["OIT", "ZOI", "LLJ"].map(str::to_owned).to_vec());
+        session.reset(None, Some(&pieces)).await.unwrap();
+        let seen = session.step(&[1, 2, 0], None).await.unwrap().seen.observations;
+        let rows: Vec<u32> = match width {
+            8 => seen.column::<u16>("board_bits").unwrap().elements.into_iter().map(u32::from).collect(),
+            _ => seen.column::<u32>("board_bits").unwrap().elements,
+        };
+        let mut wanted = PlacementsRequest::default();
+        wanted.features = request.features;
+        wanted.afterstates = true;
+        wanted.position_features = true;
+        // I, O and L.
+        let positions = PackedPositions::new(rows, 8, vec![0, 1, 6]);
+        let of_positions = client.enumerate_placements(&rules, &positions, &wanted).await.unwrap();
+        assert_eq!(of_positions, session.enumerate_placements(None, &wanted).await.unwrap());
+        assert_eq!(of_positions.position_features.shape, [3, of_positions.feature_names.len() as u32]);
+    }
+}
+
+#[tokio::test]
+async fn placements_come_with_keys() {
+    let (address, _guard) = start().await;
+    let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
+    let mut request = request();
+    request.rules = RulesChoice::preset("guideline");
+    request.num_envs = 1;
+    request.features = None;
+    let mut session = client.create_session(&request).await.unwrap();
+    session.reset(None, Some(&Seeding::PieceSequences(vec!["OITSZJ".to_owned()]))).await.unwrap();
+    let names = |list: &PlacementList, row: usize| -> Vec<&str> {
+        list.keys_of(row).into_iter().map(Key::name).collect()
+    };
+    let mut wanted = PlacementsRequest::default();
+    wanted.keys = true;
+    let all = session.enumerate_placements(None, &wanted).await.unwrap();
+    // Nine of O, 17 of I.
+    assert_eq!(
+        (all.row_offsets.as_slice(), all.holds.iter().filter(|held| **held).count()),
+        (&[0, 26][..], 17)
+    );
+    assert_eq!((names(&all, 0), names(&all, 4)), (vec!["far_left", "hard_drop"], vec!["hard_drop"]));
+    assert_eq!(names(&all, 9), ["hold", "far_left", "hard_drop"]);
+    assert_eq!(all.spins, [0; 26]);
+    assert!(names(&all, 26).is_empty(), "no such row");
+    wanted.actions = Some(vec![all.actions[9]]);
+    let one = session.enumerate_placements(None, &wanted).await.unwrap();
+    assert_eq!((one.actions.as_slice(), names(&one, 0)), (&all.actions[9..10], names(&all, 9)));
+    let none = session.enumerate_placements(None, &PlacementsRequest::default()).await.unwrap();
+    assert!(none.keys.is_empty() && names(&none, 0).is_empty());
+}
+
+#[tokio::test]
+async fn a_session_from_creation_to_deletion() {
+    let (address, _guard) = start().await;
+    let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
+    let mut session = client.create_session(&request()).await.unwrap();
+    assert_eq!((session.num_envs(), session.num_actions()), (3, 32));
+    let seen = session.reset(None, None).await.unwrap();
+    let board = seen.observations.column::<u8>("board").unwrap();
+    assert_eq!((board.shape, board.elements.iter().max()), (vec![3, 8, 8], Some(&0)));
+    assert_eq!(seen.action_mask.len(), 3 * 32);
+    assert!(seen.observations.column::<f32>("board").is_err(), "another type");
+    assert!(seen.observations.column::<u8>("bored").is_err(), "another name");
+
+    // The best by the features, added up in their order, has the value that the server reports.
+    let placements = session.enumerate_placements(None, &PlacementsRequest::default()).await.unwrap();
+    assert_eq!(placements.row_offsets.len(), 4);
+    assert!(placements.cells.elements.is_empty() && placements.preclear_boards.elements.is_empty());
+    let rows = placements.actions.len();
+    assert_eq!(placements.features.shape, [rows as u32, 8]);
+    assert_eq!(placements.feature_names.len(), 8);
+    assert_eq!(
+        (placements.lines.len(), placements.terminated.len(), placements.rewards.len()),
+        (rows, rows, rows)
+    );
+    let first: Vec<i32> =
+        placements.row_offsets[..3].iter().map(|&row| placements.actions[row as usize]).collect();
+    let mut wanted = PlacementsRequest::default();
+    wanted.features = Some(Features::List(vec!["holes".into()]));
+    wanted.afterstates = true;
+    wanted.anchors = true;
+    wanted.cells = true;
+    wanted.preclear_boards = true;
+    let holes = session.enumerate_placements(Some(&[2, 0]), &wanted).await.unwrap();
+    assert_eq!((holes.feature_names, holes.features.shape[1]), (vec!["holes".to_owned()], 1));
+    let rows = holes.actions.len() as u32;
+    assert_eq!((holes.anchors.shape, holes.cells.shape), (vec![rows, 2], vec![rows, 4, 2]));
+    assert_eq!(holes.preclear_boards.shape, [rows, 8]);
+    assert_eq!(holes.preclear_boards, holes.afterstates, "nothing clears on an empty playfield");
+
+    let saved = session.save_state(None).await.unwrap();
+    let stepped = session.step(&first, None).await.unwrap();
+    assert_eq!(stepped.seen.infos.column::<i64>("pieces").unwrap().elements, [1, 1, 1]);
+    assert_eq!(
+        (stepped.rewards.len(), stepped.terminated, stepped.truncated),
+        (3, vec![false; 3], vec![false; 3])
+    );
+    let drawn = session.render(RenderFormat::Ascii, None).await.unwrap();
+    assert!(drawn.iter().all(|frame| frame.matches('#').count() == 4), "{drawn:?}");
+    // Back, and the same step gives the same picture; under another future the current piece is still the same.
+    session.restore_state(None, &saved, None).await.unwrap();
+    session.step(&first, None).await.unwrap();
+    assert_eq!(session.render(RenderFormat::Ascii, None).await.unwrap(), drawn);
+    let forked = session.restore_state(None, &saved[..1], Some(9)).await.unwrap();
+    let current = forked.observations.column::<i8>("current").unwrap().elements;
+    assert_eq!(current, [current[0]; 3]);
+
+    let refused = session.step(&[1000; 3], None).await.unwrap_err();
+    assert!(
+        matches!(&refused, ClientError::Refused { reason, .. } if reason == "ACTION_OUT_OF_RANGE"),
+        "{refused:?}"
+    );
+    let seen = session.reset(Some(&[1]), Some(&Seeding::PieceSequences(vec!["OI".into()]))).await.unwrap();
+    assert_eq!(seen.observations.column::<i8>("current").unwrap().elements, [1]);
+    session.renew().await.unwrap();
+    let name = session.name().to_owned();
+    session.delete().await.unwrap();
+    assert!(name.starts_with("sessions/"));
+}
+
+#[tokio::test]
+async fn a_stream_gives_what_single_steps_give() {
+    let (address, _guard) = start().await;
+    let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
+    let mut request = request();
+    request.autoreset_mode = AutoresetMode::SameStep;
+    let (mut one, mut other) =
+        (client.create_session(&request).await.unwrap(), client.create_session(&request).await.unwrap());
+    one.reset(None, Some(&Seeding::Seeds(vec![1, 2, 3]))).await.unwrap();
+    other.reset(None, Some(&Seeding::Seeds(vec![1, 2, 3]))).await.unwrap();
+    // Each in its own column of the first placement that always exists in the open, until it no longer does.
+    let mut stream = one.stream().await.unwrap();
+    for _ in 0..20 {
+        stream.send(&[1, 3, 2], None).await.unwrap();
+    }
+    let mut ends = 0;
+    let mut refused = false;
+    for _ in 0..20 {
+        match (stream.next().await, other.step(&[1, 3, 2], None).await) {
+            (Ok(Some(streamed)), Ok(stepped)) => {
+                assert_eq!(streamed.rewards, stepped.rewards);
+                assert_eq!(streamed.terminated, stepped.terminated);
+                let board = |stepped: &tetrion_client::session::Stepped| {
+                    stepped.seen.observations.column::<u8>("board").unwrap()
+                };
+                assert_eq!(board(&streamed), board(&stepped));
+                assert_eq!(streamed.finals.is_some(), stepped.terminated.contains(&true));
+                ends += u32::from(streamed.finals.is_some());
+            }
+            (Err(ClientError::Refused { .. }), Err(ClientError::Refused { .. })) => refused = true,
+            (streamed, stepped) => panic!("{streamed:?} {stepped:?}"),
+        }
+        if refused {
+            break;
+        }
+    }
+    assert!(ends > 0 || refused);
+}
+
+/// A door before a server that can be slammed: every connection through it breaks, and new ones are accepted.
+async fn door(server: String) -> (String, Arc<AtomicU32>, Arc<tokio::sync::Notify>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let (count, slam) = (Arc::new(AtomicU32::new(0)), Arc::new(tokio::sync::Notify::new()));
+    let (counted, slammed) = (count.clone(), slam.clone());
+    tokio::spawn(async move {
+        while let Ok((mut from, _)) = listener.accept().await {
+            counted.fetch_add(1, Ordering::SeqCst);
+            let (server, slammed) = (server.clone(), slammed.clone());
+            tokio::spawn(async move {
+                let mut to = TcpStream::connect(server).await.unwrap();
+                tokio::select! {
+                    _ = copy_bidirectional(&mut from, &mut to) => {}
+                    () = slammed.notified() => {}
+                }
+            });
+        }
+    });
+    (address, count, slam)
+}
+
+/// A session of one environment at this address, whose first episode has begun.
+async fn begun(address: String) -> Session {
+    let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
+    let mut request = request();
+    request.num_envs = 1;
+    let mut session = client.create_session(&request).await.unwrap();
+    session.reset(None, None).await.unwrap();
+    session
+}
+
+#[tokio::test]
+async fn a_lost_connection_is_made_again_and_no_step_is_done_twice() {
+    let (server, _guard) = start().await;
+    let (address, connections, slam) = door(server.clone()).await;
+    let [mut session, mut undisturbed] = [begun(address).await, begun(server).await];
+    for i in 0..40 {
+        let placements = undisturbed.enumerate_placements(None, &PlacementsRequest::default()).await.unwrap();
+        let action = placements.actions.first().copied().unwrap_or(0);
+        if i % 8 == 3 {
+            slam.notify_waiters();
+        }
+        let (disturbed, expected) =
+            (session.step(&[action], None).await.unwrap(), undisturbed.step(&[action], None).await.unwrap());
+        let length = |stepped: &tetrion_client::session::Stepped| {
+            stepped.seen.infos.column::<i64>("steps").unwrap().elements
+        };
+        assert_eq!(length(&disturbed), length(&expected), "step {i}");
+    }
+    assert!(connections.load(Ordering::SeqCst) >= 4, "{connections:?} connections");
+}
+
+#[tokio::test]
+async fn a_session_whose_stream_broke_goes_on_from_its_snapshots() {
+    let (server, _guard) = start().await;
+    let (address, _, slam) = door(server.clone()).await;
+    let [mut session, mut undisturbed] = [begun(address).await, begun(server).await];
+    let states = session.save_state(None).await.unwrap();
+
+    let mut stream = session.stream().await.unwrap();
+    for _ in 0..60 {
+        stream.send(&[0], None).await.unwrap();
+    }
+    stream.next().await.unwrap();
+    // The server is ahead of what has been read when the connection breaks.
+    slam.notify_waiters();
+    let lost = loop {
+        if let Err(error) = stream.send(&[0], None).await {
+            break error;
+        }
+        if let Err(error) = stream.next().await {
+            break error;
+        }
+    };
+    assert!(matches!(lost, ClientError::Lost { .. }), "{lost:?}");
+
+    session.renew().await.unwrap();
+    session.restore_state(None, &states, None).await.unwrap();
+    for step in 0..20 {
+        let again = session.step(&[0], None).await.unwrap().seen.observations;
+        let expected = undisturbed.step(&[0], None).await.unwrap().seen.observations;
+        let board = |seen: &tetrion_client::session::Columns| seen.column::<u8>("board").unwrap();
+        assert_eq!(board(&again), board(&expected), "step {step}");
+    }
+}
+
+#[tokio::test]
+async fn patience_ends() {
+    let (address, guard) = start().await;
+    let mut options = ConnectOptions::default();
+    options.patience = Duration::from_millis(300);
+    let client = Client::connect(&[address], options).await.unwrap();
+    let mut session = client.create_session(&request()).await.unwrap();
+    session.reset(None, None).await.unwrap();
+    drop(guard);
+    let lost = session.step(&[0; 3], None).await.unwrap_err();
+    assert!(matches!(lost, ClientError::Lost { .. }), "{lost:?}");
+}

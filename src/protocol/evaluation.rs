@@ -1,0 +1,480 @@
+//! Evaluations: a request, checked and with every default filled in, and the messages of its answer.
+
+use std::time::Duration;
+
+use prost::{Message, length_delimiter_len};
+
+use tetrion_core::agents::Agent;
+use tetrion_core::engine::{EpisodeEnd, Game, RULES_VERSION, Rules};
+use tetrion_core::features::kernel::Kernel;
+pub use tetrion_core::rollout::Estimate;
+use tetrion_core::rollout::{Actions, Deal, Evaluation, GameRecord, GameResult, LossEstimate};
+use tetrion_core::summary::{EstimateSummary, PairedDifference, PolicySummary, Statistics};
+use tetrion_toolkit::recording::{Outcome, Pieces, Recording, Setup};
+
+use super::error::{DecodeError, Fault, InField};
+use super::limits::{
+    DEFAULT_PROGRESS_INTERVAL, DEFAULT_RESPONSE_BYTES, MAX_GAMES, MAX_LOSS_TRIALS, MAX_PIECES, MAX_POLICIES,
+    MAX_RECORDED_BYTES, MAX_RECORDED_GAMES, MAX_STEPS, MIN_LOSS_TRIALS, MIN_PROGRESS_INTERVAL, check_name,
+};
+use super::pb;
+use super::policies::Policies;
+use super::rules::ResolvedRules;
+use super::session::response_bytes;
+use super::tensor::{self, Dim};
+use super::{duration, recording, revision, seeding};
+
+/// A decoded request for an evaluation.
+#[derive(Clone, Debug)]
+pub struct EvaluationRequest {
+    /// The games to play, with pairs in ascending order.
+    pub evaluation: Evaluation,
+    /// First message of the answer, which reports the evaluation.
+    pub started: pb::EvaluationStarted,
+    /// Index of the policy that the others are compared with, if a comparison is possible.
+    pub baseline: Option<u32>,
+    /// Concurrent games; 0 for one per thread.
+    pub parallelism: usize,
+    /// Interval of progress reports; `None` for a single report at the end.
+    pub progress_interval: Option<Duration>,
+    /// Whether the answer lists every game, or every estimate.
+    pub include_results: bool,
+    /// Whether the answer contains a recording of each game.
+    pub include_recordings: bool,
+    /// Largest message in bytes that the client accepts.
+    pub max_response_bytes: u32,
+}
+
+/// Most bytes of a message in addition to its counted parts: the frame around it, and its length prefixes.
+const MESSAGE_OVERHEAD: usize = 512;
+
+/// Most bytes of a recording in addition to its actions, landings and explicit pieces: the rules with their piece set,
+/// and the final playfield.
+const RECORDING_OVERHEAD: usize = 8 << 10;
+
+/// Bytes of a game in `results`, or of an estimate in `estimates`: five numbers of eight bytes, three indices of four,
+/// and a flag.
+const RESULT_BYTES: usize = 5 * 8 + 3 * 4 + 1;
+
+impl EvaluationRequest {
+    /// Number of policies, from the first on, that fit into messages that the client accepts; `None` if all fit.
+    ///
+    /// Two messages grow with the number of policies: `started`, whose size is known, and the summary. The size of the
+    /// summary is computed as if none of its numbers were 0.
+    pub fn policies_that_fit(&self) -> Option<u32> {
+        let EvaluationRequest { evaluation, started, baseline, include_results, max_response_bytes, .. } =
+            self;
+        let room = (*max_response_bytes as usize).saturating_sub(MESSAGE_OVERHEAD);
+        let entries: Vec<usize> = started.policies.iter().map(item_bytes).collect();
+        let mut bytes = started.encoded_len() - entries.iter().sum::<usize>();
+        let mut started_fits = 0;
+        for (entry, entry_bytes) in started.policies.iter().zip(entries) {
+            bytes += entry_bytes;
+            if bytes > room {
+                break;
+            }
+            started_fits += entry.num_rows as usize;
+        }
+        let has_spread = evaluation.deal.len() as u64 * u64::from(evaluation.episodes_per_seed) > 1;
+        let summary_fits = room / summary_bytes(baseline.is_some(), has_spread);
+        let results_fit = if !*include_results || self.results_a_message() > 0 { usize::MAX } else { 0 };
+        let fit = started_fits.min(summary_fits).min(results_fit);
+        (fit < evaluation.policies.len()).then_some(fit as u32)
+    }
+
+    /// Number of games that fit into one message of results.
+    pub fn results_a_message(&self) -> usize {
+        (self.max_response_bytes as usize).saturating_sub(MESSAGE_OVERHEAD) / RESULT_BYTES
+    }
+}
+
+/// Reads a request.
+///
+/// # Errors
+/// [`DecodeError`] with the fields of `EvaluatePoliciesRequest`.
+pub fn decode(
+    request: &pb::EvaluatePoliciesRequest,
+    kernel: Kernel,
+) -> Result<EvaluationRequest, DecodeError> {
+    revision::check(request.min_revision)?;
+    check_rules_version(&request.rules_version)?;
+    let resolved = match &request.rules {
+        Some(rules) => ResolvedRules::try_from(rules).in_field("rules")?,
+        None => ResolvedRules::default(),
+    };
+    let rules = resolved.rules;
+    let policies = Policies::decode(&request.policies, &rules)?;
+    let num_policies = policies.all.len() as u32;
+    let seeding = request.seeding.as_ref().ok_or_else(|| DecodeError::missing("seeding"))?;
+    let deal = seeding::decode_deal(seeding, num_policies, &rules.pieces).in_field("seeding")?;
+    let num_seeds = deal.len() as u32;
+    let episodes_per_seed = request.episodes_per_seed.max(1);
+    if matches!(deal, Deal::Sequences(_)) && episodes_per_seed > 1 {
+        let problem = format!("is {episodes_per_seed}, expected 0 or 1 with piece_sequences");
+        return Err(DecodeError::field("episodes_per_seed", problem));
+    }
+    let pairs = decode_pairs(request.pairs.as_ref(), num_policies, num_seeds)?;
+    let num_pairs =
+        pairs.as_ref().map_or(u64::from(num_policies) * u64::from(num_seeds), |pairs| pairs.len() as u64);
+    let num_games = num_pairs.saturating_mul(episodes_per_seed.into());
+    if num_games > MAX_GAMES {
+        let problem = format!(
+            "makes {num_games} games ({num_pairs} of policy and seed, {episodes_per_seed} each), expected at most {MAX_GAMES}"
+        );
+        return Err(DecodeError::field("seeding", problem));
+    }
+    if !rules.end_games() && request.max_pieces == 0 && request.max_steps == 0 {
+        let problem = "is 0, expected at least 1: no game ends under top_out sink";
+        return Err(DecodeError::field("max_pieces", problem));
+    }
+    let max_pieces = limit("max_pieces", request.max_pieces, MAX_PIECES)?;
+    let max_response_bytes = response_bytes(request.max_response_bytes, DEFAULT_RESPONSE_BYTES)?;
+    let loss_trials = match &request.loss_estimation {
+        Some(estimation) => {
+            check_estimation(estimation, request.include_recordings, &rules, &deal, &policies.all)
+                .in_field("loss_estimation")?;
+            estimation.trials
+        }
+        None => 0,
+    };
+    if request.include_recordings {
+        check_recordings(request, num_games)?;
+    }
+    let most_steps = match request.include_recordings {
+        true => recorded_steps(&rules, &deal, max_response_bytes),
+        false => MAX_STEPS,
+    };
+    let max_steps = limit("max_steps", request.max_steps, most_steps)?;
+    // Estimates of two policies share no pieces.
+    let shared_seeds = !matches!(deal, Deal::PerSlot { .. }) && loss_trials == 0;
+    let baseline = decode_baseline(request.baseline, num_policies)?;
+    let baseline = (shared_seeds && num_policies > 1).then_some(baseline);
+    let started = pb::EvaluationStarted {
+        rules: Some(pb::Rules::from(&resolved)),
+        rules_version: RULES_VERSION.to_owned(),
+        num_policies,
+        num_seeds,
+        episodes_per_seed,
+        num_games,
+        max_pieces,
+        max_steps,
+        policies: policies.entries,
+        baseline,
+        loss_estimation: request.loss_estimation,
+    };
+    Ok(EvaluationRequest {
+        evaluation: Evaluation {
+            rules,
+            policies: policies.all,
+            deal,
+            episodes_per_seed,
+            pairs,
+            max_pieces,
+            max_steps,
+            loss_trials,
+            kernel,
+        },
+        started,
+        baseline,
+        parallelism: request.max_parallelism as usize,
+        progress_interval: decode_progress_interval(request.progress_interval.as_ref())?,
+        include_results: request.include_results,
+        include_recordings: request.include_recordings,
+        max_response_bytes,
+    })
+}
+
+/// Checks that this many games can be recorded.
+fn check_recordings(request: &pb::EvaluatePoliciesRequest, num_games: u64) -> Result<(), DecodeError> {
+    if !request.include_results {
+        let problem = "is true without include_results, expected both";
+        return Err(DecodeError::field("include_recordings", problem));
+    }
+    if num_games > MAX_RECORDED_GAMES.into() {
+        let problem =
+            format!("makes {num_games} games, expected at most {MAX_RECORDED_GAMES} with include_recordings");
+        return Err(DecodeError::field("seeding", problem));
+    }
+    Ok(())
+}
+
+/// Checks that the length of these games can be estimated.
+fn check_estimation(
+    &pb::LossEstimation { trials }: &pb::LossEstimation,
+    include_recordings: bool,
+    rules: &Rules,
+    deal: &Deal,
+    policies: &[Agent],
+) -> Result<(), DecodeError> {
+    if !(MIN_LOSS_TRIALS..=MAX_LOSS_TRIALS).contains(&trials) {
+        let problem = format!("is {trials}, expected {MIN_LOSS_TRIALS} to {MAX_LOSS_TRIALS}");
+        return Err(DecodeError::field("trials", problem));
+    }
+    let excluded = |with: &str| Err(DecodeError::field("", format!("is given with {with}")));
+    if include_recordings {
+        return excluded("include_recordings, expected one of the two: an estimate plays no game");
+    }
+    if matches!(deal, Deal::Sequences(_)) {
+        return excluded("piece_sequences, expected seeds: trials draw separate pieces");
+    }
+    if rules.preview > 0 {
+        let shown = rules.preview;
+        return excluded(&format!("a preview of {shown}, expected 0: trials do not deal the shown pieces"));
+    }
+    if !rules.end_games() {
+        return excluded("top_out sink, under which no game is lost; expected another top_out");
+    }
+    if policies.iter().any(Agent::knows_counts) {
+        return excluded("a formula that names lines or pieces, expected none: trials begin within games");
+    }
+    Ok(())
+}
+
+/// Most steps of a recorded game. It must fit into one message, with one byte per seven bits of an action and one byte
+/// per landing, and its actions must fit into the memory for recordings.
+fn recorded_steps(rules: &Rules, deal: &Deal, max_response_bytes: u32) -> u64 {
+    let letters = match deal {
+        Deal::Sequences(sequences) => sequences.iter().map(|pieces| pieces.len()).max().unwrap_or(0),
+        Deal::Common(_) | Deal::PerSlot { .. } => 0,
+    };
+    let room = (max_response_bytes as usize).saturating_sub(RECORDING_OVERHEAD + letters).max(1);
+    let bits = (rules.num_actions() - 1).max(1).ilog2() + 1;
+    let kept = MAX_RECORDED_BYTES / Actions::bytes_each(rules) as u64;
+    kept.min((room as u64 / u64::from(bits.div_ceil(7) + 1)).max(1))
+}
+
+/// The recording of a finished game, as a message.
+pub fn encode_recording(
+    evaluation: &Evaluation,
+    result: &GameResult,
+    GameRecord { actions, landing_lines, game }: GameRecord,
+) -> pb::EvaluationRecording {
+    let pieces = match &evaluation.deal {
+        Deal::Sequences(sequences) => Pieces::Sequence(sequences[result.seed_index as usize].clone()),
+        Deal::Common(_) | Deal::PerSlot { .. } => Pieces::Seed(result.seed),
+    };
+    let Game { playfield, lines, pieces: num_pieces, score, end, .. } = game;
+    let recording = Recording {
+        setup: Setup::new(evaluation.rules, pieces),
+        player: String::new(),
+        origin: String::new(),
+        actions: actions.iter().collect(),
+        landing_lines,
+        outcome: Outcome { pieces: num_pieces, lines, score, end, playfield },
+    };
+    pb::EvaluationRecording {
+        policy_index: result.policy,
+        seed_index: result.seed_index,
+        episode_index: result.episode,
+        recording: Some(recording::encode(&recording)),
+    }
+}
+
+/// Size of a message as an item of a list.
+fn item_bytes(message: &impl Message) -> usize {
+    let bytes = message.encoded_len();
+    1 + length_delimiter_len(bytes) + bytes
+}
+
+/// Most bytes of a policy in the summary. Estimates have as many statistics as games.
+pub(super) fn summary_bytes(is_compared: bool, has_spread: bool) -> usize {
+    let spread = has_spread.then_some(1.0);
+    let statistics = || {
+        let [std, ci95_low, ci95_high] = [spread; 3];
+        Some(pb::Statistics { mean: 1.0, std, ci95_low, ci95_high, min: 1.0, max: 1.0 })
+    };
+    let policy = pb::PolicySummary {
+        policy_index: MAX_POLICIES,
+        num_games: MAX_GAMES,
+        num_truncated: MAX_GAMES,
+        lines: statistics(),
+        pieces: statistics(),
+        steps: statistics(),
+        score: statistics(),
+    };
+    let difference = pb::PairedDifference {
+        policy_index: MAX_POLICIES,
+        baseline_index: MAX_POLICIES,
+        num_games: MAX_GAMES,
+        num_truncated: MAX_GAMES,
+        lines: statistics(),
+        score: statistics(),
+    };
+    item_bytes(&policy) + if is_compared { item_bytes(&difference) } else { 0 }
+}
+
+fn check_rules_version(version: &str) -> Result<(), DecodeError> {
+    check_name("rules_version", version)?;
+    if !version.is_empty() && version != RULES_VERSION {
+        let (expected, got) = (RULES_VERSION.to_owned(), version.to_owned());
+        return Err(DecodeError::RulesVersionMismatch { expected, got });
+    }
+    Ok(())
+}
+
+fn limit(field: &str, wanted: u64, max: u64) -> Result<u64, DecodeError> {
+    match wanted {
+        0 => Ok(max),
+        wanted if wanted > max => {
+            Err(DecodeError::field(field, format!("is {wanted}, expected at most {max}")))
+        }
+        wanted => Ok(wanted),
+    }
+}
+
+fn decode_baseline(baseline: u32, num_policies: u32) -> Result<u32, DecodeError> {
+    if baseline >= num_policies {
+        let problem = format!("is {baseline}, expected a policy below {num_policies}");
+        return Err(DecodeError::field("baseline", problem));
+    }
+    Ok(baseline)
+}
+
+fn decode_progress_interval(
+    interval: Option<&prost_types::Duration>,
+) -> Result<Option<Duration>, DecodeError> {
+    let Some(interval) = interval else { return Ok(Some(DEFAULT_PROGRESS_INTERVAL)) };
+    let interval = duration::decode(interval).ok_or_else(|| {
+        let problem = format!("is {}, expected 0 s or more", duration::written(interval));
+        DecodeError::field("progress_interval", problem)
+    })?;
+    Ok((!interval.is_zero()).then(|| interval.max(MIN_PROGRESS_INTERVAL)))
+}
+
+/// Reads the pairs to play, and sorts them.
+fn decode_pairs(
+    pairs: Option<&pb::Tensor>,
+    num_policies: u32,
+    num_seeds: u32,
+) -> Result<Option<Vec<(u32, u32)>>, DecodeError> {
+    let Some(pairs) = pairs else { return Ok(None) };
+    let wrong = |problem: String| DecodeError::invalid(Fault::Tensor, "pairs", problem);
+    let numbers = tensor::decode::<i32>(pairs, &[Dim::Any, Dim::Exactly(2)]).in_field("pairs")?.elements;
+    if numbers.is_empty() {
+        return Err(wrong("has no rows, expected at least one".to_owned()));
+    }
+    // A negative index is out of range too: as an unsigned number it is huge.
+    let mut pairs: Vec<(u32, u32)> =
+        numbers.chunks_exact(2).map(|pair| (pair[0] as u32, pair[1] as u32)).collect();
+    if let Some(row) = pairs.iter().position(|pair| pair.0 >= num_policies || pair.1 >= num_seeds) {
+        let [policy, seed] = [numbers[2 * row], numbers[2 * row + 1]];
+        let problem = format!(
+            "row {row} is [{policy}, {seed}], expected a policy below {num_policies} and a seed below {num_seeds}"
+        );
+        return Err(wrong(problem));
+    }
+    pairs.sort_unstable();
+    if let Some(twice) = pairs.windows(2).find(|two| two[0] == two[1]) {
+        return Err(wrong(format!("has the row [{}, {}] twice", twice[0].0, twice[0].1)));
+    }
+    Ok(Some(pairs))
+}
+
+/// Finished games as a message, in the order given.
+pub fn encode_results(results: &[GameResult]) -> pb::EvaluationResults {
+    pb::EvaluationResults {
+        policy_indices: column(results, |result| result.policy as i32),
+        seed_indices: column(results, |result| result.seed_index as i32),
+        episode_indices: column(results, |result| result.episode as i32),
+        seeds: column(results, |result| result.seed),
+        lines: column(results, |result| result.lines as i64),
+        pieces: column(results, |result| result.pieces as i64),
+        steps: column(results, |result| result.steps as i64),
+        scores: column(results, |result| result.score),
+        ends: column(results, |result| EpisodeEnd::number(result.end)),
+    }
+}
+
+/// Finished estimates as a message, in the order given.
+pub fn encode_estimates(estimates: &[LossEstimate]) -> pb::EvaluationEstimates {
+    pb::EvaluationEstimates {
+        policy_indices: column(estimates, |result| result.policy as i32),
+        seed_indices: column(estimates, |result| result.seed_index as i32),
+        episode_indices: column(estimates, |result| result.episode as i32),
+        seeds: column(estimates, |result| result.seed),
+        loss_rates: column(estimates, |result| result.estimate.loss_rate),
+        lines_per_piece: column(estimates, |result| result.estimate.lines_per_piece),
+        steps_per_piece: column(estimates, |result| result.estimate.steps_per_piece),
+        score_per_piece: column(estimates, |result| result.estimate.score_per_piece),
+        lasts_longer: flags(estimates, |result| result.estimate.lasts_longer),
+    }
+}
+
+fn column<R, T: tensor::Element>(results: &[R], value: impl Fn(&R) -> T) -> Option<pb::Tensor> {
+    let values: Vec<T> = results.iter().map(value).collect();
+    Some(tensor::encode(vec![values.len() as u32], &values))
+}
+
+fn flags<R>(results: &[R], flag: impl Fn(&R) -> bool) -> Option<pb::Tensor> {
+    let flags: Vec<bool> = results.iter().map(flag).collect();
+    Some(tensor::encode_bools(vec![flags.len() as u32], &flags))
+}
+
+/// The last message of an answer about games.
+pub fn encode_summary(policies: &[PolicySummary], differences: &[PairedDifference]) -> pb::EvaluationSummary {
+    pb::EvaluationSummary {
+        policies: policies.iter().map(pb::PolicySummary::from).collect(),
+        paired_differences: differences.iter().map(pb::PairedDifference::from).collect(),
+        estimates: Vec::new(),
+    }
+}
+
+/// The last message of an answer about estimates.
+pub fn encode_estimate_summary(estimates: &[EstimateSummary]) -> pb::EvaluationSummary {
+    let estimates = estimates.iter().map(pb::EstimateSummary::from).collect();
+    pb::EvaluationSummary { estimates, ..Default::default() }
+}
+
+impl From<&PolicySummary> for pb::PolicySummary {
+    fn from(summary: &PolicySummary) -> pb::PolicySummary {
+        pb::PolicySummary {
+            policy_index: summary.policy,
+            num_games: summary.num_games,
+            num_truncated: summary.num_truncated,
+            lines: Some(summary.lines.into()),
+            pieces: Some(summary.pieces.into()),
+            steps: Some(summary.steps.into()),
+            score: Some(summary.score.into()),
+        }
+    }
+}
+
+impl From<&EstimateSummary> for pb::EstimateSummary {
+    fn from(summary: &EstimateSummary) -> pb::EstimateSummary {
+        pb::EstimateSummary {
+            policy_index: summary.policy,
+            num_estimates: summary.num_estimates,
+            num_lasting_longer: summary.num_lasting_longer,
+            lines: Some(summary.lines.into()),
+            pieces: Some(summary.pieces.into()),
+            steps: Some(summary.steps.into()),
+            score: Some(summary.score.into()),
+        }
+    }
+}
+
+impl From<&PairedDifference> for pb::PairedDifference {
+    fn from(difference: &PairedDifference) -> pb::PairedDifference {
+        pb::PairedDifference {
+            policy_index: difference.policy,
+            baseline_index: difference.baseline,
+            num_games: difference.num_games,
+            num_truncated: difference.num_truncated,
+            lines: Some(difference.lines.into()),
+            score: Some(difference.score.into()),
+        }
+    }
+}
+
+impl From<Statistics> for pb::Statistics {
+    fn from(Statistics { mean, spread, min, max }: Statistics) -> pb::Statistics {
+        pb::Statistics {
+            mean,
+            std: spread.map(|spread| spread.std),
+            ci95_low: spread.map(|spread| spread.ci95.0),
+            ci95_high: spread.map(|spread| spread.ci95.1),
+            min,
+            max,
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The source of pieces: seeds or explicit letters, for environments and for evaluations.
+
+use std::sync::Arc;
+
+use tetrion_core::engine::rng::{Tag, word};
+use tetrion_core::engine::{Piece, PieceSet};
+pub use tetrion_core::env::Seeding;
+use tetrion_core::rollout::Deal;
+
+use super::error::{DecodeError, InField};
+use super::limits::{MAX_ENVS_PER_SESSION, MAX_GAMES, MAX_REQUEST_SEQUENCE_PIECES, MAX_SEQUENCE_PIECES};
+use super::pb;
+use super::pb::seeding::Kind;
+
+/// Bytes of a sequence in memory in addition to its pieces: two counters, and the overhead of the allocator.
+const SEQUENCE: usize = 32;
+
+/// Reads the seeding of `num_envs` environments with these pieces.
+///
+/// # Errors
+/// [`DecodeError`] with the fields of `Seeding`.
+pub fn decode(message: &pb::Seeding, num_envs: u32, pieces: &PieceSet) -> Result<Seeding, DecodeError> {
+    match kind(message)? {
+        Kind::Seed(seed) => Ok(Seeding::Seed(*seed)),
+        Kind::Seeds(pb::Seeds { per_policy: true, .. }) => Err(DecodeError::field(
+            "seeds.per_policy",
+            "is true, expected false: environments have no policies",
+        )),
+        Kind::Seeds(pb::Seeds { seeds, .. }) => {
+            if seeds.len() != num_envs as usize {
+                let problem = format!("has {} seeds, expected {num_envs}: one per environment", seeds.len());
+                return Err(DecodeError::field("seeds.seeds", problem));
+            }
+            Ok(Seeding::Seeds(seeds.clone()))
+        }
+        Kind::Drawn(drawn) => {
+            if drawn.count != num_envs {
+                let problem = format!("is {}, expected {num_envs}: one per environment", drawn.count);
+                return Err(DecodeError::field("drawn.count", problem));
+            }
+            Ok(Seeding::Seeds(draw(drawn)))
+        }
+        Kind::PieceSequences(pb::PieceSequences { sequences }) => {
+            if sequences.len() > 1 && sequences.len() != num_envs as usize {
+                let problem = format!(
+                    "has {} strings, expected {num_envs}, one per environment, or 1 for all",
+                    sequences.len()
+                );
+                return Err(DecodeError::field("piece_sequences.sequences", problem));
+            }
+            Ok(Seeding::PieceSequences(decode_sequences(sequences, pieces).in_field("piece_sequences")?))
+        }
+    }
+}
+
+/// Most bytes of the seeds or pieces that [`decode`] reads.
+pub fn decoded_bytes(message: &pb::Seeding) -> u64 {
+    match &message.kind {
+        None | Some(Kind::Seed(_)) => 0,
+        Some(Kind::Seeds(pb::Seeds { seeds, .. })) => size_of_val(&seeds[..]) as u64,
+        Some(Kind::Drawn(drawn)) => {
+            u64::from(drawn.count.min(MAX_ENVS_PER_SESSION)) * size_of::<u64>() as u64
+        }
+        Some(Kind::PieceSequences(pb::PieceSequences { sequences })) => {
+            // In a list of at most twice its length.
+            let own = 2 * size_of::<Arc<[Piece]>>() + SEQUENCE;
+            sequences.iter().map(|letters| (own + letters.len()) as u64).sum()
+        }
+    }
+}
+
+/// Reads the seeding of an evaluation of this many policies.
+///
+/// # Errors
+/// [`DecodeError`] with the fields of `Seeding`.
+pub(super) fn decode_deal(
+    message: &pb::Seeding,
+    num_policies: u32,
+    pieces: &PieceSet,
+) -> Result<Deal, DecodeError> {
+    match kind(message)? {
+        Kind::Seed(seed) => {
+            let problem = format!("is {seed}, the seed of a session; expected drawn: {{seed, count}}");
+            Err(DecodeError::field("seed", problem))
+        }
+        Kind::Seeds(pb::Seeds { seeds, .. }) if seeds.is_empty() => Err(DecodeError::missing("seeds.seeds")),
+        Kind::Seeds(pb::Seeds { seeds, per_policy: false }) => Ok(Deal::Common(seeds.clone())),
+        Kind::Seeds(pb::Seeds { seeds, per_policy: true }) => {
+            if !seeds.len().is_multiple_of(num_policies as usize) {
+                let problem = format!(
+                    "has {} seeds, expected as many for each of {num_policies} policies",
+                    seeds.len()
+                );
+                return Err(DecodeError::field("seeds.seeds", problem));
+            }
+            Ok(Deal::PerSlot { seeds: seeds.clone(), columns: seeds.len() / num_policies as usize })
+        }
+        Kind::Drawn(drawn) => {
+            if drawn.count == 0 || u64::from(drawn.count) > MAX_GAMES {
+                let problem = format!("is {}, expected 1 to {MAX_GAMES}", drawn.count);
+                return Err(DecodeError::field("drawn.count", problem));
+            }
+            Ok(Deal::Common(draw(drawn)))
+        }
+        Kind::PieceSequences(pb::PieceSequences { sequences }) => {
+            Ok(Deal::Sequences(decode_sequences(sequences, pieces).in_field("piece_sequences")?))
+        }
+    }
+}
+
+/// The message of a session's seed.
+pub fn from_seed(seed: u64) -> pb::Seeding {
+    pb::Seeding { kind: Some(Kind::Seed(seed)) }
+}
+
+/// The message of a list of seeds.
+pub fn from_seeds(seeds: Vec<u64>) -> pb::Seeding {
+    pb::Seeding { kind: Some(Kind::Seeds(pb::Seeds { seeds, per_policy: false })) }
+}
+
+/// The message of a matrix of seeds, one row per policy.
+pub fn from_seeds_per_policy(seeds: Vec<u64>) -> pb::Seeding {
+    pb::Seeding { kind: Some(Kind::Seeds(pb::Seeds { seeds, per_policy: true })) }
+}
+
+/// The message of seeds drawn from one number.
+pub fn from_drawn(seed: u64, count: u32) -> pb::Seeding {
+    pb::Seeding { kind: Some(Kind::Drawn(pb::DrawnSeeds { seed, count })) }
+}
+
+/// The message of explicit pieces.
+pub fn from_sequences(sequences: Vec<String>) -> pb::Seeding {
+    pb::Seeding { kind: Some(Kind::PieceSequences(pb::PieceSequences { sequences })) }
+}
+
+/// The session's seed; `None` if the seeding has another form.
+pub fn session_seed(message: &pb::Seeding) -> Option<u64> {
+    match message.kind {
+        Some(Kind::Seed(seed)) => Some(seed),
+        _ => None,
+    }
+}
+
+/// The explicit pieces of a seeding, as letters.
+pub fn letters(message: Option<&pb::Seeding>) -> &[String] {
+    match message.and_then(|message| message.kind.as_ref()) {
+        Some(Kind::PieceSequences(pb::PieceSequences { sequences })) => sequences,
+        _ => &[],
+    }
+}
+
+fn kind(message: &pb::Seeding) -> Result<&Kind, DecodeError> {
+    let expected = "has no kind, expected seed, seeds, drawn or piece_sequences";
+    message.kind.as_ref().ok_or_else(|| DecodeError::field("", expected))
+}
+
+fn draw(pb::DrawnSeeds { seed, count }: &pb::DrawnSeeds) -> Vec<u64> {
+    (0..u64::from(*count)).map(|j| word(*seed, Tag::Game, j)).collect()
+}
+
+/// Reads one or more strings of letters.
+fn decode_sequences(sequences: &[String], pieces: &PieceSet) -> Result<Vec<Arc<[Piece]>>, DecodeError> {
+    if sequences.is_empty() {
+        return Err(DecodeError::missing("sequences"));
+    }
+    let letters: usize = sequences.iter().map(|letters| num_letters(letters)).sum();
+    if letters > MAX_REQUEST_SEQUENCE_PIECES as usize {
+        let problem = format!("has {letters} letters in all, expected at most {MAX_REQUEST_SEQUENCE_PIECES}");
+        return Err(DecodeError::field("sequences", problem));
+    }
+    let decode = |(i, letters): (usize, &String)| decode_sequence(letters, pieces).in_item("sequences", i);
+    sequences.iter().enumerate().map(decode).collect()
+}
+
+fn decode_sequence(letters: &str, set: &PieceSet) -> Result<Arc<[Piece]>, DecodeError> {
+    let count = num_letters(letters);
+    if count > MAX_SEQUENCE_PIECES as usize {
+        let problem = format!("has {count} letters, expected at most {MAX_SEQUENCE_PIECES}");
+        return Err(DecodeError::field("", problem));
+    }
+    let pieces = set.parse_sequence(letters).map_err(|error| DecodeError::field("", error.to_string()))?;
+    if pieces.is_empty() {
+        return Err(DecodeError::field("", "has no letters, expected at least one"));
+    }
+    Ok(pieces.into())
+}
+
+/// Counts letters, without the blanks between them.
+fn num_letters(letters: &str) -> usize {
+    letters.bytes().filter(|letter| !letter.is_ascii_whitespace()).count()
+}

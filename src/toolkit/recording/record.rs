@@ -1,0 +1,125 @@
+//! A recording: the setup of a game, its actions, and their outcome.
+
+use std::sync::Arc;
+
+use tetrion_core::engine::{Dealer, EpisodeEnd, Piece, Playfield, Rules, RulesError};
+use tetrion_core::env::{InvalidActionPolicy, PositionError, StartPosition};
+
+/// A recorded game.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recording {
+    /// The setup of the game.
+    pub setup: Setup,
+    /// The player, for people; may be empty.
+    pub player: String,
+    /// The origin of the game for people, such as its number in an evaluation; may be empty.
+    pub origin: String,
+    /// The actions, one per step: placements or keys.
+    pub actions: Vec<u16>,
+    /// The lines of every landing, one number per piece.
+    pub landing_lines: Vec<u8>,
+    /// The outcome of the game.
+    pub outcome: Outcome,
+}
+
+/// Everything that decides a game before its first action.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setup {
+    /// The rules.
+    pub rules: Rules,
+    /// The effect of an action that does not exist.
+    pub invalid_actions: InvalidActionPolicy,
+    /// The source of the pieces.
+    pub pieces: Pieces,
+    /// The start position; `None` for an empty playfield.
+    pub start: Option<StartPosition>,
+}
+
+/// The source of a game's pieces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pieces {
+    /// The seed of the episode.
+    Seed(u64),
+    /// Explicit pieces, at least one. The game ends after the last one.
+    Sequence(Arc<[Piece]>),
+}
+
+/// The outcome of a game.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Pieces landed.
+    pub pieces: u64,
+    /// Lines cleared.
+    pub lines: u64,
+    /// Points.
+    pub score: f64,
+    /// The way the game ended; `None` if it could have continued, for example if a limit cut it.
+    pub end: Option<EpisodeEnd>,
+    /// The playfield after the last action.
+    pub playfield: Playfield,
+}
+
+/// The reason why a recording cannot be played.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum RecordingError {
+    /// Rules that cannot be played.
+    #[error("rules: {0}")]
+    Rules(#[from] RulesError),
+    /// An empty sequence of pieces.
+    #[error("pieces: the sequence is empty, expected at least one piece")]
+    NoPieces,
+    /// An invalid start position.
+    #[error("start: {0}")]
+    Start(#[from] PositionError),
+    /// A final playfield whose size is not the rules' size.
+    #[error("outcome.playfield is {got_width} x {got_height}, expected {width} x {height}", got_width = .got.0, got_height = .got.1, width = .expected.0, height = .expected.1)]
+    Playfield {
+        /// Width and height of the final playfield.
+        got: (u8, u8),
+        /// Width and height under the rules.
+        expected: (u8, u8),
+    },
+}
+
+impl Setup {
+    /// A game with these rules and pieces from an empty playfield, in which every action must exist.
+    pub fn new(rules: Rules, pieces: Pieces) -> Setup {
+        Setup { rules, invalid_actions: InvalidActionPolicy::Reject, pieces, start: None }
+    }
+
+    /// Checks that the game can be played.
+    ///
+    /// # Errors
+    /// [`RecordingError`] for the first problem.
+    pub fn check(&self) -> Result<(), RecordingError> {
+        self.rules.check()?;
+        if matches!(&self.pieces, Pieces::Sequence(pieces) if pieces.is_empty()) {
+            return Err(RecordingError::NoPieces);
+        }
+        if let Some(start) = &self.start {
+            start.check(&self.rules)?;
+        }
+        Ok(())
+    }
+
+    /// A dealer of the game's pieces, from the first one.
+    pub(super) fn dealer(&self) -> Dealer {
+        match &self.pieces {
+            Pieces::Seed(seed) => self.rules.dealer(*seed),
+            Pieces::Sequence(pieces) => Dealer::sequence(pieces.clone()),
+        }
+    }
+}
+
+impl Recording {
+    /// Checks that the recording can be replayed. A [`Replay`](super::Replay) also checks that the outcome is equal.
+    ///
+    /// # Errors
+    /// [`RecordingError`] for the first problem.
+    pub fn check(&self) -> Result<(), RecordingError> {
+        self.setup.check()?;
+        let (playfield, rules) = (&self.outcome.playfield, &self.setup.rules);
+        let (got, expected) = ((playfield.width(), playfield.height()), (rules.width, rules.height));
+        if got == expected { Ok(()) } else { Err(RecordingError::Playfield { got, expected }) }
+    }
+}

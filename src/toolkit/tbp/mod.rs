@@ -1,0 +1,98 @@
+//! The Tetris Bot Protocol: modern Tetris between a program that runs the game and a bot that plays it, as lines of
+//! JSON.
+//!
+//! Both sides are here. A [`Bot`] answers a front end with the placements of one of our agents. [`play`] runs our own
+//! games for any program that speaks the protocol, each with a separate process.
+//!
+//! [`messages`] has the protocol as specified, and [`moves`] translates its positions into placements and back. This
+//! module knows neither flags nor files nor output, and no message of our own protocol.
+//!
+//! The surprising decision: a clock decides games here, and only here. A bot that times out loses; but what our own
+//! bot answers depends on no clock.
+
+pub mod lines;
+pub mod messages;
+pub mod moves;
+
+mod bot;
+mod faults;
+mod hosted;
+mod position;
+mod process;
+mod tournament;
+
+pub use bot::{Bot, BotSetup, Reply};
+pub use faults::{End, Fault};
+pub use hosted::HostedGame;
+pub use process::Program;
+pub use tournament::{CannotStart, Hosting, HostingProgress, play};
+
+use tetrion_core::engine::{ActionModel, NamedChoice, Rules, SpinRule};
+
+/// Columns of every board of the protocol.
+pub const WIDTH: u8 = 10;
+/// Rows of every board of the protocol.
+pub const HEIGHT: u8 = 40;
+/// Visible rows, counted from below. Pieces appear in the highest of them, as every bot assumes.
+pub const VISIBLE_ROWS: u8 = 20;
+
+/// Rules that the protocol cannot express.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnsuitedRules {
+    /// Pieces do not turn on their way down.
+    #[error(
+        "the protocol is for pieces that turn on their way down: expected --rules guideline, or reach moves"
+    )]
+    Reach,
+    /// A step is a key.
+    #[error("the protocol has placements, and no keys: expected action_model placement")]
+    Keys,
+    /// The size is not the protocol's.
+    #[error(
+        "the protocol has boards of {WIDTH} columns, {VISIBLE_ROWS} rows of them visible; the rules have {width} columns and {visible} visible rows"
+    )]
+    Size {
+        /// Columns.
+        width: u8,
+        /// Visible rows.
+        visible: u8,
+    },
+    /// Pieces appear in another row.
+    #[error(
+        "the protocol leaves the row in which pieces appear to the rules that everyone plays: expected no spawn_row"
+    )]
+    SpawnRow,
+    /// Rows rise from below.
+    #[error("the protocol cannot express garbage; remove the garbage from the rules")]
+    Garbage,
+    /// The spin rule is not the protocol's.
+    #[error("the protocol tells T-spins apart, expected spin_rule t_spins or t_spins_strict; the rules have {}", .0.name())]
+    Spins(SpinRule),
+}
+
+/// Checks that the protocol can express games under these rules.
+///
+/// # Errors
+/// [`UnsuitedRules`] for the first property that bots could not know.
+pub fn check_rules(rules: &Rules) -> Result<(), UnsuitedRules> {
+    let visible = rules.visible_rows();
+    if rules.action_model != ActionModel::Placement {
+        return Err(UnsuitedRules::Keys);
+    }
+    if !rules.names_spots() {
+        return Err(UnsuitedRules::Reach);
+    }
+    if rules.width != WIDTH || visible != VISIBLE_ROWS {
+        return Err(UnsuitedRules::Size { width: rules.width, visible });
+    }
+    if rules.spawn_row.is_some() {
+        return Err(UnsuitedRules::SpawnRow);
+    }
+    if rules.garbage.is_some() {
+        return Err(UnsuitedRules::Garbage);
+    }
+    match rules.spin_rule {
+        SpinRule::TSpins | SpinRule::TSpinsStrict => Ok(()),
+        rule => Err(UnsuitedRules::Spins(rule)),
+    }
+}

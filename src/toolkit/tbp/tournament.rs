@@ -1,0 +1,167 @@
+//! Many games of a bot, each with a separate process, several at a time.
+//!
+//! The games are returned in order, whatever the order in which they ended: a bot that always gives equal answers
+//! plays equal games, with any number at a time.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use crate::recording::{Pieces, Recorder, Setup};
+use tetrion_core::engine::Rules;
+use tetrion_core::engine::rng::{Tag, word};
+
+use super::faults::{End, Fault};
+use super::hosted::{HostedGame, Table, Terms};
+use super::process::{BotProcess, Broken, Program};
+
+/// How often the caller gets a progress report.
+const REPORT: Duration = Duration::from_millis(100);
+
+/// Games for a bot.
+#[derive(Clone, Debug)]
+pub struct Hosting {
+    /// The bot.
+    pub program: Program,
+    /// Rules of the games, which [the protocol must be able to express](super::check_rules).
+    pub rules: Rules,
+    /// Number of games.
+    pub games: u32,
+    /// The seed from which the seeds of the games are drawn, as in evaluations.
+    pub seed: u64,
+    /// Pieces after which a game ends.
+    pub max_pieces: u64,
+    /// Games played at a time, at least one.
+    pub jobs: u32,
+    /// Time that a bot may think before each request for a move.
+    pub think: Duration,
+    /// Most time of each answer.
+    pub patience: Duration,
+}
+
+/// Progress of the games.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostingProgress {
+    /// Games that have ended.
+    pub games: u32,
+    /// Pieces placed in all games.
+    pub pieces: u64,
+}
+
+/// The program of the bot cannot be started.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot start {program:?}: {error}")]
+pub struct CannotStart {
+    program: std::ffi::OsString,
+    error: io::Error,
+}
+
+/// Plays all games, and returns them in order; only the finished ones if `report`, which is called several times per
+/// second, returns false.
+///
+/// # Errors
+/// [`CannotStart`] if the program cannot be started.
+pub fn play(
+    hosting: &Hosting,
+    mut report: impl FnMut(HostingProgress) -> bool,
+) -> Result<Vec<HostedGame>, CannotStart> {
+    let (stop, next, pieces) = (AtomicBool::new(false), AtomicU32::new(0), AtomicU64::new(0));
+    let hall = Hall { hosting, stop: &stop, next: &next, pieces: &pieces };
+    let mut games: Vec<HostedGame> = Vec::new();
+    let mut failure = None;
+    thread::scope(|scope| {
+        let (ended, endings) = channel();
+        for _ in 0..hosting.jobs.clamp(1, hosting.games.max(1)) {
+            let ended = ended.clone();
+            scope.spawn(move || hall.play(&ended));
+        }
+        drop(ended);
+        loop {
+            match endings.recv_timeout(REPORT) {
+                Ok(Ok(game)) => games.push(game),
+                Ok(Err(error)) => {
+                    stop.store(true, Ordering::Relaxed);
+                    failure = Some(error);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            let progress =
+                HostingProgress { games: games.len() as u32, pieces: pieces.load(Ordering::Relaxed) };
+            if !report(progress) {
+                stop.store(true, Ordering::Relaxed);
+            }
+        }
+    });
+    if let Some(error) = failure {
+        return Err(CannotStart { program: hosting.program.path.clone(), error });
+    }
+    games.sort_by_key(|game| game.game);
+    Ok(games)
+}
+
+/// State shared by the playing threads.
+#[derive(Clone, Copy)]
+struct Hall<'a> {
+    hosting: &'a Hosting,
+    stop: &'a AtomicBool,
+    next: &'a AtomicU32,
+    pieces: &'a AtomicU64,
+}
+
+impl Hall<'_> {
+    /// Plays games until none are left.
+    fn play(self, ended: &Sender<io::Result<HostedGame>>) {
+        while !self.stop.load(Ordering::Relaxed) {
+            let game = self.next.fetch_add(1, Ordering::Relaxed);
+            if game >= self.hosting.games {
+                return;
+            }
+            if let Some(played) = self.play_game(game).transpose()
+                && ended.send(played).is_err()
+            {
+                return;
+            }
+        }
+    }
+
+    /// Plays a game; `None` if it was stopped.
+    fn play_game(self, game: u32) -> io::Result<Option<HostedGame>> {
+        let Hosting { program, rules, seed, max_pieces, think, patience, .. } = self.hosting;
+        let seed = word(*seed, Tag::Game, game.into());
+        let is_stopped = || self.stop.load(Ordering::Relaxed);
+        let recorder = Recorder::new(Setup::new(*rules, Pieces::Seed(seed)));
+        let mut table = Table {
+            recorder: recorder.map_err(io::Error::other)?,
+            bot: None,
+            passed_over: 0,
+            process: BotProcess::start(program)?,
+            terms: Terms {
+                max_pieces: *max_pieces,
+                think: *think,
+                patience: *patience,
+                is_stopped: &is_stopped,
+            },
+        };
+        let end = match table.play(&|| _ = self.pieces.fetch_add(1, Ordering::Relaxed)) {
+            Ok(end) => end,
+            Err(Broken::By(fault)) => End::Lost(fault),
+            Err(Broken::Stopped) => return Ok(None),
+        };
+        let Table { recorder, bot, passed_over, process, .. } = table;
+        match end {
+            // It could go on, and is to end.
+            End::Complete | End::ToppedOut | End::Lost(Fault::GaveUp | Fault::IllegalMove { .. }) => {
+                process.quit()
+            }
+            End::Lost(_) => drop(process),
+        }
+        let player = bot.as_ref().map_or(String::new(), |bot| format!("{} {}", bot.name, bot.version));
+        let recording =
+            recorder.recording(player.trim(), &format!("game {game} with seed {}", self.hosting.seed));
+        let attack = recorder.course().statistics().sent;
+        Ok(Some(HostedGame { game, seed, bot, end, attack, passed_over, recording }))
+    }
+}
