@@ -1,4 +1,4 @@
-"""Draws what each class of player costs and brings: `players.svg`, from the first table of `players.md`.
+"""Draws what each class of player costs and brings: `players.svg`, from the first table of `results.md`.
 
     python docs/draw_players.py            # writes it
     python docs/draw_players.py --check    # whether it is what the table says; fails if not
@@ -12,9 +12,9 @@ from itertools import combinations, product
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-PAGE = Path(__file__).with_name("players.md")
-PICTURE = PAGE.with_suffix(".svg")
-COLUMNS = ["player", "class", "lines per game", "pieces per second, one core"]
+PAGE = Path(__file__).with_name("results.md")
+PICTURE = PAGE.with_name("players.svg")
+COLUMNS = ["player on 10 x 10", "class", "lines per game", "pieces per second, one core"]
 CLASSES = {"greedy": "greedy", "mean": "exact mean over hidden pieces"}
 UNITS = {"M": 1e6, "k": 1e3}
 

@@ -58,7 +58,7 @@ pub mod workloads;
 
 pub mod cli;
 
-/// The programs on the embedding page, which compile and run.
+/// The programs on the page about languages, which compile and run.
 #[cfg(doctest)]
-#[doc = include_str!("../docs/embedding.md")]
+#[doc = include_str!("../docs/languages.md")]
 pub struct Embedding;

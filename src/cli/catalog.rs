@@ -47,7 +47,7 @@ Messages use the enums of [`rules.proto`](../proto/tetrion/v1/rules.proto), whic
 ";
 
 const PIECES_HEAD: &str = "\
-The pieces of a game: one of these names, or [your own drawings](pieces.md).
+The pieces of a game: one of these names, or [your own drawings](rules.md#other-pieces).
 ";
 
 const AGENTS_HEAD: &str = "\

@@ -38,7 +38,7 @@ fn flags_and_variables_are_those_of_the_program() {
         "deploy/Dockerfile",
         "deploy/tetrion.service",
         "deploy/kubernetes/statefulset.yaml",
-        "docs/deploying.md",
+        "docs/operating.md",
     ] {
         let used = words(&read(file), "TETRION_");
         assert!(!used.is_empty() && used.is_subset(&variables), "{file}: {:?}", used.difference(&variables));
@@ -75,7 +75,7 @@ fn the_server_gets_the_memory_that_its_limits_add_up_to() {
     for (file, key, unit) in [
         ("deploy/tetrion.service", "\nMemoryMax=", "M"),
         ("deploy/kubernetes/statefulset.yaml", "limits: {cpu: \"4\", memory:", "Mi"),
-        ("docs/deploying.md", "no-new-privileges --memory", "m"),
+        ("docs/operating.md", "no-new-privileges --memory", "m"),
     ] {
         let given = mib(file, key, unit) << 20;
         // A tenth for what the kernel keeps for its sockets.

@@ -1,7 +1,7 @@
 """Draws learning curves, from the logs that the examples write with `--log`, as small pictures in SVG.
 
     python draw_curves.py one.csv [two.csv ...]    # one.svg: a thin line a log, and their median if there are several
-    python draw_curves.py                          # the pictures of the README, from the logs in curves/
+    python draw_curves.py                          # the pictures of docs/libraries.md, from the logs in curves/
     python draw_curves.py --record                 # the same, after repeating all their runs: half an hour on two cores
 
 A log is CSV: a count in the first column (steps, iterations, generations) and the lines per game in the column `lines`. The
@@ -240,8 +240,8 @@ def write_log(run, path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("logs", nargs="*", type=Path, help="logs that belong in one picture; none: those of the README")
-    parser.add_argument("--record", action="store_true", help="play the runs of the README's pictures again")
+    parser.add_argument("logs", nargs="*", type=Path, help="logs that belong in one picture; none: those of all pictures")
+    parser.add_argument("--record", action="store_true", help="play the runs of all pictures again")
     parser.add_argument("--out", type=Path, help="the picture of the logs given [default: the first with .svg]")
     args = parser.parse_args()
     if args.logs:

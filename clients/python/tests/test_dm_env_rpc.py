@@ -108,7 +108,7 @@ def test_nothing_is_left_out():
 
 
 def test_the_lines_of_its_page(server):
-    page = (Path(__file__).parents[3] / "docs/dm_env_rpc.md").read_text()
+    page = (Path(__file__).parents[3] / "docs/libraries.md").read_text()
     (lines,) = re.findall(r"```python\n(from dm_env_rpc.*?)```", page, re.DOTALL)
     lines = lines.replace("127.0.0.1:50451", server.address) + "print(step.step_type.name)"
     done = subprocess.run([sys.executable, "-c", lines], stdout=subprocess.PIPE, text=True, check=True, timeout=20)

@@ -20,7 +20,7 @@ def test_its_python_prints_what_follows_it(capsys):
             assert capsys.readouterr().out == printed
 
 
-@pytest.mark.parametrize("page", ["modern", "pieces"])
+@pytest.mark.parametrize("page", ["rules"])
 def test_the_python_of_a_page_prints_what_its_comments_say(page, capsys):
     code = "".join(re.findall(r"```python\n(.*?)```", (REPOSITORY / f"docs/{page}.md").read_text(), re.DOTALL))
     names = {}
@@ -33,7 +33,7 @@ def test_the_python_of_a_page_prints_what_its_comments_say(page, capsys):
 
 
 def test_the_python_of_the_page_about_text_prints_what_follows_it(capsys):
-    page = (REPOSITORY / "docs/text.md").read_text()
+    page = (REPOSITORY / "docs/tasks.md").read_text().split("\n## Games as text\n")[1]
     code, printed = (re.findall(rf"```{kind}\n(.*?)```", page, re.DOTALL) for kind in ["python", "text"])
     exec(compile(code[0], "text", "exec"), {})
     assert capsys.readouterr().out == printed[0]
@@ -48,7 +48,7 @@ def test_each_block_of_the_page_about_formulas_runs_alone(capsys):
 
 
 def test_the_python_of_the_page_about_the_benchmark_records_every_game(tmp_path, monkeypatch):
-    (code,) = re.findall(r"```python\n(.*?)```", (REPOSITORY / "docs/benchmark.md").read_text(), re.DOTALL)
+    (code,) = re.findall(r"```python\n(.*?)```", (REPOSITORY / "docs/results.md").read_text(), re.DOTALL)
     monkeypatch.chdir(tmp_path)
     exec(compile(code, "benchmark", "exec"), {})
     recordings = [tetrion.Recording.load(path) for path in sorted((tmp_path / "games").iterdir())]

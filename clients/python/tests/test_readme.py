@@ -9,6 +9,7 @@ import tetrion
 
 CLIENT = Path(__file__).parent.parent
 README = CLIENT / "README.md"
+LIBRARIES = CLIENT.parent.parent / "docs/libraries.md"
 # For other tests, where the libraries are installed: tests/integrations.
 ELSEWHERE = ("import ray", "from sb3_contrib")
 
@@ -59,7 +60,7 @@ def test_every_block_runs_as_it_stands(addresses, capsys, tmp_path, monkeypatch)
 
 
 def test_what_it_names_is_there():
-    text = README.read_text()
+    text = README.read_text() + LIBRARIES.read_text()  # which lists the examples
     makefile = (CLIENT.parent.parent / "Makefile").read_text()
     for target in set(re.findall(r"`make ([\w-]+)`", text)):
         assert re.search(rf"^{target}:", makefile, re.M), target

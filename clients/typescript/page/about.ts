@@ -7,14 +7,13 @@ import { Snippets } from "./snippets.js";
 
 /** Documents about what the page shows. */
 const DOCUMENTS = [
-  ["docs/page.md", "this page: views, keys, charts, and what it may do"],
+  ["docs/watching.md", "this page: views, keys, charts, and what it may do; games in a terminal, recordings"],
   ["docs/concepts.md", "the words, the rules of the game, and how seeds become pieces"],
   ["docs/catalog.md", "every preset, field of the rules, agent, controller and feature"],
   ["docs/formulas.md", "formulas as players"],
-  ["docs/players.md", "how well each kind of player plays, and at what cost"],
-  ["docs/modern.md", "modern Tetris: guideline rules, keys, lines sent"],
+  ["docs/results.md", "how well each kind of player plays, and at what cost"],
+  ["docs/rules.md", "modern Tetris: guideline rules, keys, lines sent"],
   ["docs/training.md", "training and comparing controllers"],
-  ["docs/watching.md", "playing, watching and recording in a terminal"],
   ["clients/python/README.md", "the Python client: environments, evaluations, training"],
 ] as const;
 

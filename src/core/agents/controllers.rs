@@ -257,7 +257,7 @@ pub static CONTROLLERS: &[Controller] = &[
             -0.010591813132425605,
         ],
         height: 10,
-        source: "this project, by the cross-entropy method from dt-10 on; docs/players.md has the command",
+        source: "this project, by the cross-entropy method from dt-10 on; docs/results.md has the command",
         figures: &[on(10, 10).measured(10_000, 7_120.0, (6_980.0, 7_259.0))],
         ..SIMPLIFIED
     },
@@ -285,7 +285,7 @@ pub static CONTROLLERS: &[Controller] = &[
             -0.06518377773674115,
         ],
         height: 20,
-        source: "this project, by the cross-entropy method on estimates of long games, from dt-20 on; docs/players.md has the \
+        source: "this project, by the cross-entropy method on estimates of long games, from dt-20 on; docs/results.md has the \
                  command",
         figures: &[],
         ..SIMPLIFIED
@@ -297,7 +297,7 @@ pub static CONTROLLERS: &[Controller] = &[
         play: searching(Expectation::DEFAULT),
         height: 10,
         source: "this project, by the cross-entropy method under the exact mean over the hidden piece, from dt-10 on; \
-                 docs/players.md has the command",
+                 docs/results.md has the command",
         figures: &[on(10, 10).measured(400, 38_553.0, (34_903.0, 42_203.0))],
         ..SIMPLIFIED
     },
@@ -354,7 +354,7 @@ pub static CONTROLLERS: &[Controller] = &[
         ],
         preset: "guideline",
         height: 24,
-        source: "this project, by the cross-entropy method on lines sent; docs/modern.md has the commands",
+        source: "this project, by the cross-entropy method on lines sent; docs/results.md has the commands",
         figures: &[],
         ..SIMPLIFIED
     },
@@ -402,7 +402,7 @@ pub static CONTROLLERS: &[Controller] = &[
         play: searching(Expectation::DEFAULT),
         preset: "guideline",
         height: 24,
-        source: "this project, continued from tetrion-guideline with one-piece expectimax; docs/modern.md has the commands",
+        source: "this project, continued from tetrion-guideline with one-piece expectimax; docs/results.md has the commands",
         figures: &[],
         ..SIMPLIFIED
     },

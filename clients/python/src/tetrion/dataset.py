@@ -5,7 +5,7 @@
     dataset.regenerate("games.parquet", "again.parquet")  # the same bytes
 
 A row of a Parquet file is a step: what the player sees, all placements with features and values, and the choice. The
-metadata of the file contains its recipe. `docs/datasets.md` describes the columns. On the command line:
+metadata of the file contains its recipe. `docs/libraries.md` describes the columns. On the command line:
 
     python -m tetrion.dataset games.parquet --policy bcts --games 100
 """

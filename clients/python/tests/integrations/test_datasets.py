@@ -451,7 +451,8 @@ def test_hugging_face_reads_the_file(client, tmp_path):
 def test_the_page_prints_what_it_shows(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "minari"))
-    page = (Path(__file__).parents[4] / "docs/datasets.md").read_text()
+    page = (Path(__file__).parents[4] / "docs/libraries.md").read_text()
+    page = page.split("\n## Data sets\n")[1].split("\n## ")[0]
     command, printed = "python -m tetrion.dataset ", ""
     for kind, block in re.findall(r"```(sh|python|text)\n(.*?)```", page, re.DOTALL):
         if kind == "text":
@@ -462,7 +463,7 @@ def test_the_page_prints_what_it_shows(tmp_path, monkeypatch, capsys):
                     dataset.main(shlex.split(line.removeprefix(command)))
             printed = capsys.readouterr().out
         elif all(importlib.util.find_spec(module) for module in re.findall(r"^(?:from|import) (\w+)", block, re.MULTILINE)):
-            exec(compile(block, "docs/datasets.md", "exec"), {})
+            exec(compile(block, "docs/libraries.md", "exec"), {})
             printed = capsys.readouterr().out
         else:
             printed = None

@@ -1795,7 +1795,7 @@ test("without learners it says how to connect one", async () => {
   }
 });
 
-// The pictures of docs/page.md. UPDATE_PICTURES=1 makes them anew.
+// The pictures of docs/watching.md. UPDATE_PICTURES=1 makes them anew.
 const PICTURES = [
   ["page.png", "/#race?seed=1&a=dellacherie&b=tetrion-10x10-expectation", async (page) => {
     await page.getByRole("button", { name: "Pause" }).click();

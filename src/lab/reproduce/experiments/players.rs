@@ -42,7 +42,7 @@ pub fn records() -> Experiment {
     Experiment {
         name: "records",
         title: "the controllers of this project and the best published ones of their class, on the same pieces",
-        source: "docs/players.md has the figures and the commands",
+        source: "docs/results.md has the figures and the commands",
         rows,
     }
 }

@@ -11,8 +11,8 @@ use crate::root;
 
 #[test]
 fn the_table_of_reproduced_figures_has_the_figures_of_the_experiments() {
-    let document = fs::read_to_string(root().join("docs/reproduced.md")).unwrap();
-    let table = document.lines().skip_while(|line| !line.starts_with('|'));
+    let document = fs::read_to_string(root().join("docs/results.md")).unwrap();
+    let table = document.lines().skip_while(|line| !line.starts_with("| command |"));
     let rows: Vec<Vec<&str>> = table
         .take_while(|line| line.starts_with('|'))
         .skip(2)
@@ -55,15 +55,7 @@ fn the_table_of_reproduced_figures_has_the_figures_of_the_experiments() {
 fn the_program_takes_every_command_in_a_document() {
     let mut count = 0;
     let known = ["reproduce", "benchmark"];
-    for name in [
-        "README",
-        "docs/reproduced",
-        "docs/players",
-        "docs/modern",
-        "docs/pieces",
-        "docs/README",
-        "docs/benchmark",
-    ] {
+    for name in ["README", "docs/results", "docs/rules", "docs/README"] {
         let text = fs::read_to_string(root().join(name).with_extension("md")).unwrap();
         let commands = text.split("tetrion-lab ").skip(1).map(|rest| {
             rest.split(['`', '\n', '#', '|', '&', ';', '>']).next().unwrap().split_whitespace().collect()
@@ -80,7 +72,7 @@ fn the_program_takes_every_command_in_a_document() {
 /// The table on the benchmark's page lists the classes.
 #[test]
 fn the_table_of_classes_is_that_of_the_code() {
-    let document = fs::read_to_string(root().join("docs/benchmark.md")).unwrap();
+    let document = fs::read_to_string(root().join("docs/results.md")).unwrap();
     for class in &CLASSES {
         let row = format!(
             "| `{}` | {} | {} | {} | {} | {} pieces |\n",
@@ -91,7 +83,7 @@ fn the_table_of_classes_is_that_of_the_code() {
             grouped(class.games.into()),
             grouped(class.max_pieces as f64)
         );
-        assert!(document.contains(&row), "docs/benchmark.md has no row {row}");
+        assert!(document.contains(&row), "docs/results.md has no row {row}");
     }
     assert!(document.contains(&format!("DrawnSeeds({SEED}, n)")));
 }

@@ -63,7 +63,7 @@ fn the_table_is_the_one_in_the_documents_and_can_be_kept() {
             |line: &str| line.split('|').skip(1).take(2).map(|cell| cell.trim().to_owned()).collect();
         table.map(first_two).collect::<Vec<Vec<String>>>()
     };
-    let document = root().join("docs/reproduced.md");
+    let document = root().join("docs/results.md");
     assert_eq!(cells(&fs::read_to_string(document).unwrap()), cells(&markdown));
 }
 

@@ -306,7 +306,7 @@ fn the_folder_holds_the_files_that_a_generator_needs_and_no_others() {
 /// The page on stubs names every file that stubs are made from, and no other.
 #[test]
 fn the_page_on_stubs_names_the_files() {
-    let page = include_str!("../../../../docs/stubs.md");
+    let page = include_str!("../../../../docs/languages.md");
     let (_, list) = page.split_once("```text\nproto/\n").expect("the list of files");
     let (list, _) = list.split_once("```").unwrap();
     let named: BTreeSet<String> =

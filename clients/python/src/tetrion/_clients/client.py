@@ -46,7 +46,10 @@ if TYPE_CHECKING:
 
 
 class Client:
-    """A client of one server. Threads may share it, but each of its sessions belongs to one thread."""
+    """A client of one server. Threads may share it, but each of its sessions belongs to one thread.
+
+    There is no asynchronous client: in a program with an event loop, write `await asyncio.to_thread(client.evaluate, ...)`.
+    """
 
     @keywords.checked
     def __init__(self, address: str | Server | None = None, **settings: Unpack[ConnectionSettings]) -> None:
@@ -234,8 +237,9 @@ class Client:
             snapshot_every: Number of calls between two snapshots that the client takes. If the server is lost, the session
                 continues from the last ones and the calls since. 0: the session is lost with its server.
             copy: Whether each answer has new arrays, which belong to the caller; keeping a small one, such as the rewards,
-                keeps nothing else. If False, every second step, and in this process every second reset, writes its answer
-                into the same arrays, which is fastest.
+                keeps nothing else, and a large one, such as the playfields, the whole answer, at most four times its size. If
+                False, every second step, and in this process every second reset, writes its answer into the same arrays,
+                which is fastest.
             keep_colors: Whether the session keeps the tetromino that each cell came from, which `Session.pictures` shows.
                 Then snapshots are longer by a byte for each cell.
             label: A name for people, such as "ppo lr 3e-4", at most 128 bytes: `tetrion watch --session` takes it, and the
@@ -281,7 +285,8 @@ class Client:
     ) -> Watching:
         """Watches a session while its learner steps it: yields the newest states of its games, with pictures.
 
-        The learner may be in this process, in another one or on another machine. Its calls never wait for a viewer.
+        The learner may be in this process, in another one or on another machine. Its calls never wait for a viewer, and a
+        watch does not renew the session's lease.
 
         Args:
             session: Name of the session, such as `Session.name` on the learner's side; or a session or an environment in

@@ -72,7 +72,7 @@ class Servers(Client):
 
         Args:
             addresses: `host:port` of each server; or one name for all of them, such as `dns:///tetrion:50451`, which only
-                takes calls without sessions.
+                takes calls without sessions. gRPC looks the name up again when a connection ends.
             num_servers: Number of servers behind a name; a guess is good enough.
             **settings: See `ConnectionSettings`. With `tls` and a list of addresses, the option
                 `grpc.ssl_target_name_override` is the name in their certificates. `patience` is the time to wait if no

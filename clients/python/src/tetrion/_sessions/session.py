@@ -50,7 +50,8 @@ _STYLES = (
 class Session(Calls):
     """N environments on the server, created by `Client.create_session`. It allows one user at a time.
 
-    If its server is killed and started again, the client recreates the session in the same state; see `link`.
+    Calls that change it are numbered, so a call whose answer was lost is sent again and happens once. If its server is
+    killed and started again, the client recreates the session in the same state; see `link`.
     """
 
     def __init__(

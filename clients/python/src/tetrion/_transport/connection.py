@@ -44,7 +44,10 @@ class ConnectionSettings(TypedDict, total=False):
             killed and started again in the middle of everything. A server that is silent, as a frozen one is, counts as
             gone after 10 to 40 seconds; the less patience, the sooner. 0 gives up at once. A server that has never answered
             is given up at once as well.
-        options: Options of a gRPC channel, which override ours. With any, grpcio makes the connection, which is slower.
+        options: Options of a gRPC channel, which override ours. With any, grpcio makes the connection, which is slower. It
+            also makes those with credentials of gRPC, with TLS over a Unix socket, and to addresses such as
+            `dns:///tetrion:50451`. No connection goes through a proxy that the environment names, unless the options contain
+            `("grpc.enable_http_proxy", 1)`.
         any_version: Use the server even if it does not know all of the protocol; it refuses what it does not know.
     """
 
