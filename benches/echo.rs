@@ -44,7 +44,7 @@ fn from_hex(text: &str) -> Vec<u8> {
     (0..text.len()).step_by(2).map(byte).collect()
 }
 
-/// Answers with this.
+/// A service whose answer to every `Step` is this message.
 #[derive(Clone)]
 struct Echo(StepResponse);
 

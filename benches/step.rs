@@ -61,7 +61,7 @@ fn session(num_envs: u32) -> (Runtime, RemoteSession) {
     (runtime, session)
 }
 
-/// One call a step.
+/// One call per step, the next after the answer.
 #[divan::bench(args = NUM_ENVS)]
 fn unary(bencher: divan::Bencher, num_envs: u32) {
     let (_server, mut session) = session(num_envs);

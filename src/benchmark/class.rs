@@ -33,15 +33,13 @@ pub struct Class {
     pub name: &'static str,
     /// Description of the players, in one sentence.
     pub about: &'static str,
-    /// The players of the class.
     pub players: Players,
-    /// Rows of the playfield.
+    /// Rows of the playfield; every class has 10 columns.
     pub height: u8,
     /// Number of next pieces shown.
     pub preview: u8,
     /// Effect of an action that does not exist.
     pub invalid_actions: InvalidActionPolicy,
-    /// Number of games.
     pub games: u32,
     /// Pieces after which a game is cut.
     pub max_pieces: u64,
@@ -125,7 +123,7 @@ impl Class {
         found.ok_or_else(|| UsageError(unknown("class", name, CLASSES.iter().map(|class| class.name))))
     }
 
-    /// The rules.
+    /// The preset `simplified` with the class's height and preview.
     pub fn rules(&self) -> Rules {
         Rules { preview: self.preview, ..Rules::simplified(WIDTH, self.height) }
     }
@@ -140,7 +138,7 @@ impl Class {
         Seeds::Common { seed: SEED, count: self.games }
     }
 
-    /// Seed of a game.
+    /// Seed of the game with this number, from 0: the seed that a server draws for it from [`Class::seeds`].
     pub fn seed(&self, game: u32) -> u64 {
         word(SEED, Tag::Game, game.into())
     }
@@ -204,7 +202,7 @@ pub(super) fn invalid_actions_name(policy: InvalidActionPolicy) -> &'static str 
     }
 }
 
-/// A search in words.
+/// Name and depth of a search, for errors.
 fn in_words(search: Search) -> String {
     match search {
         Search::Greedy => "greedy".to_owned(),

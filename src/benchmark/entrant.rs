@@ -23,7 +23,6 @@ const MAX_NAME: usize = 100;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlayerNote {
-    /// Name in tables.
     pub name: String,
     /// Where the player comes from.
     pub source: Source,

@@ -22,7 +22,6 @@ const CHUNK: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Game {
-    /// Lines cleared.
     pub lines: u64,
     /// Pieces landed. A game with fewer than the class's `max_pieces` was lost, any other was cut.
     pub pieces: u64,
@@ -113,7 +112,7 @@ fn check_setup(
 #[derive(Clone, Debug)]
 pub struct OutsideGames {
     files: Vec<PathBuf>,
-    /// The games.
+    /// The game of each file, in the order of the files.
     pub games: Vec<Game>,
 }
 

@@ -19,13 +19,11 @@ const MAX_RESULT_BYTES: u64 = 8 << 20;
 /// Most characters of a wrong value in a message.
 const MAX_SHOWN: usize = 100;
 
-/// A result of the benchmark.
+/// The content of `result.json`: a player's games in one class, and what they sum up to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BenchmarkResult {
-    /// Name of the benchmark.
     pub benchmark: String,
-    /// Name of the class.
     pub class: String,
     /// Rules, seed, number of games and cut of the class.
     pub protocol: Value,
@@ -33,7 +31,6 @@ pub struct BenchmarkResult {
     pub program: String,
     /// The command that wrote the result.
     pub command: String,
-    /// The player.
     pub player: PlayerNote,
     /// Means and intervals, as [`Summary::to_json`] writes them.
     pub summary: Value,
@@ -44,15 +41,11 @@ pub struct BenchmarkResult {
 /// Means and intervals of a result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
-    /// Lines per game.
     pub lines: Statistics,
-    /// Pieces per game.
     pub pieces: Statistics,
-    /// Number of games.
     pub num_games: u64,
     /// Number of games that were cut.
     pub num_cut: u64,
-    /// Lines per lost game.
     pub lines_per_loss: LinesPerLoss,
 }
 

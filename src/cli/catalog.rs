@@ -131,7 +131,7 @@ fn plain(markdown: &str) -> String {
     text.replace('`', "")
 }
 
-/// The page as Markdown.
+/// The text of `docs/catalog.md`, which a test compares with the file.
 pub fn markdown() -> String {
     let mut page = HEAD.to_owned();
     let presets = PRESETS.iter().map(|preset| {

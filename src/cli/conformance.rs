@@ -16,7 +16,6 @@ use tetrion_client::RawClient;
 use tetrion_core::names::unknown;
 use tetrion_server::{Inside, ServerConfig};
 
-/// The end of `--help`.
 const EXIT_CODES: &str = "\
 Exit codes: 0 nothing differs; 1 something does, and is named, or the server does not answer; 2 a flag is wrong";
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-/// Interval between two reads.
+/// Time between two reads of a file.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Starts a task that reads repeatedly and passes on contents that differ from `known`.
@@ -14,7 +14,6 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// current content takes effect at once, even if it is known. It becomes the new `known` even if it cannot be used.
 ///
 /// # Errors
-/// If the process cannot listen for SIGHUP.
 /// If the process cannot listen for SIGHUP.
 pub fn follow<T: Clone + PartialEq + Send + 'static>(
     mut known: T,

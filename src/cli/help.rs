@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use clap::Command;
 
-/// The groups of subcommands.
+/// Headings in the list of subcommands, and the subcommands below each.
 pub const GROUPS: [(&str, &[&str]); 5] = [
     ("Play", &["play", "watch"]),
     ("Train and evaluate", &["train", "evaluate", "tbp"]),
@@ -21,7 +21,7 @@ struct Heading {
     title: &'static str,
     /// The only subcommand to which this row applies; `None` for all.
     subcommand: Option<&'static str>,
-    /// Ids of the flags.
+    /// Ids of the flags, with underscores as in the code.
     flags: &'static [&'static str],
 }
 

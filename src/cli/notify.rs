@@ -10,7 +10,7 @@
 pub(super) enum State {
     /// The server listens, and has restored the previous server's sessions.
     Ready,
-    /// The server is draining.
+    /// The server drains: open calls finish, then the process ends.
     Stopping,
 }
 

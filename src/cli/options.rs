@@ -39,9 +39,7 @@ pub fn loss_trials_range() -> RangedI64ValueParser<u32> {
 /// The size of a playfield as text: `10x20` is 10 columns and 20 rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Columns.
     pub width: u8,
-    /// Rows.
     pub height: u8,
 }
 

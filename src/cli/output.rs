@@ -36,7 +36,7 @@ pub struct ReaderLeft;
 
 /// Longest word in a message, in characters; people do not type longer ones.
 const LONGEST_WORD: usize = 1_000;
-/// Longest message, in characters.
+/// Length in characters at which a message is cut.
 const LONGEST_MESSAGE: usize = 10_000;
 
 /// Writes a line to stderr, escaped ([`visible`]), shortened to a readable length, and broken between words.

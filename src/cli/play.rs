@@ -29,7 +29,6 @@ pub struct PlayArgs {
     #[arg(long, value_name = "NAME")]
     pub against: Option<String>,
 
-    /// How the opponent plays.
     #[command(flatten)]
     pub search: SearchArgs,
 

@@ -108,7 +108,7 @@ impl GamesProgress {
         GamesProgress { label, start, bar, last_line: start }
     }
 
-    /// Shows the progress.
+    /// Redraws the bar. Without a terminal, prints a line once per interval.
     pub fn show(&mut self, progress: EvaluationProgress) {
         match &self.bar {
             Some(bar) => {

@@ -13,7 +13,6 @@ use tetrion_core::engine::EpisodeEnd;
 use tetrion_toolkit::picture::{ColourScheme, moment, text};
 use tetrion_toolkit::recording::{Outcome, Replay};
 
-/// The end of `--help`.
 const EXIT_CODES: &str = "\
 Exit codes: 0 the replay matches the recording; 1 it differs; 2 trouble, such as a file that is not a recording";
 
@@ -32,7 +31,6 @@ pub struct ReplayArgs {
     #[arg(long)]
     pub step: bool,
 
-    /// Colours of the terminal.
     #[command(flatten)]
     pub palette: PaletteArg,
 

@@ -11,9 +11,8 @@ use tetrion_protocol::rules;
 /// The options for the rules: a preset and changes to it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RulesArgs {
-    /// The rules preset.
+    /// Name of the preset; `None` for the command's default.
     pub rules: Option<String>,
-    /// Changes to the preset.
     pub changes: Changes,
 }
 

@@ -40,7 +40,6 @@ pub struct ServeArgs {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:50451", value_parser = address)]
     pub listen: SocketAddr,
 
-    /// Threads and kernel.
     #[command(flatten)]
     pub computing: ComputingArgs,
 
@@ -144,7 +143,6 @@ pub struct ServeArgs {
     #[arg(long)]
     pub exit_on_stdin_eof: bool,
 
-    /// Access control.
     #[command(flatten)]
     pub access: AccessArgs,
 
@@ -171,7 +169,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "FILTER", default_value = "info")]
     pub log: String,
 
-    /// Log format
+    /// Log format on stderr
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub log_format: LogFormat,
 }
@@ -196,7 +194,7 @@ pub(super) fn with_memory(command: clap::Command, mib: u64) -> clap::Command {
     })
 }
 
-/// The log format.
+/// Form in which the log is written to stderr.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum LogFormat {
     /// Plain text

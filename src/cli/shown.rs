@@ -37,7 +37,6 @@ pub struct ShownArgs {
     #[arg(long, value_name = "NAME", value_parser = palette())]
     pub palette: Option<Palette>,
 
-    /// Rules of the games.
     #[command(flatten)]
     pub rules: RulesArgs,
 }

@@ -29,7 +29,7 @@ const FRAME: Duration = Duration::from_millis(33);
 /// which would take hundreds of gigabytes.
 const MAX_SIZE: (u16, u16) = (1_000, 500);
 
-/// How a program ended.
+/// The reason why a program left the screen, which decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// By a key of the program.
@@ -157,7 +157,7 @@ fn suspend() {
 
 /// What a key asks for.
 enum Wish {
-    /// Ctrl-C: the end.
+    /// Ctrl-C, which ends the program.
     Interrupt,
     /// Ctrl-Z: the shell, for a while.
     Suspend,
@@ -185,7 +185,7 @@ impl Wish {
 struct Screen {
     /// Never dropped: it would panic on a closed terminal, where its message cannot be written either.
     terminal: ManuallyDrop<DefaultTerminal>,
-    /// Area to draw on.
+    /// The part of the terminal to draw on, at most [`MAX_SIZE`].
     area: Rect,
 }
 

@@ -19,10 +19,9 @@ pub struct TlsPaths {
     pub client_authorities: Option<PathBuf>,
 }
 
-/// Certificates with their files.
+/// Certificates, and the files from which they are reloaded.
 #[derive(Debug)]
 pub struct FiledTls {
-    /// The certificates in use.
     pub tls: Tls,
     paths: TlsPaths,
     files: TlsFiles,

@@ -19,7 +19,6 @@ use crate::input::UsageError;
 use crate::text::numbers::{count, grouped};
 use tetrion_core::pool::Pool;
 
-/// The end of `--help`.
 const EXIT_CODES: &str = "\
 Exit codes: 0 nothing is wrong; 1 something is, and is named; 2 trouble, such as a folder without a result";
 
@@ -47,16 +46,15 @@ pub struct VerifyArgs {
     pub computing: ComputingArgs,
 }
 
-/// A checked result.
+/// The outcome of checking a result.
 #[derive(Debug)]
 pub struct Verdict {
-    /// The result.
     pub result: BenchmarkResult,
     /// The class of the result.
     pub class: &'static Class,
     /// Number of games that the player has played again.
     pub num_played: u32,
-    /// Everything that is wrong.
+    /// Everything that is wrong; empty for a correct result.
     pub problems: Vec<Problem>,
 }
 

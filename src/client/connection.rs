@@ -27,7 +27,7 @@ pub(super) const FIRST_REST: Duration = Duration::from_millis(100);
 /// The longest rest of a server after failures.
 pub(super) const LONGEST_REST: Duration = Duration::from_secs(5);
 
-/// Options of a connection.
+/// How to connect to servers: credentials, certificates and patience.
 #[derive(Clone, Debug)]
 pub struct ConnectOptions {
     /// The token, if the servers require one.
@@ -148,7 +148,7 @@ pub(super) struct ServerChannel {
 }
 
 impl ServerChannel {
-    /// The calls on environments.
+    /// The generated client of the calls on environments, which accepts the largest answer.
     pub(super) fn environments(&self) -> EnvironmentServiceClient<Channel> {
         EnvironmentServiceClient::new(self.channel.clone())
             .max_decoding_message_size(MAX_RESPONSE_BYTES as usize)

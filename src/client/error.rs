@@ -9,45 +9,30 @@ use tonic_types::StatusExt;
 pub enum ClientError {
     /// No address, or an invalid one.
     #[error("{address:?} is not a server address, expected HOST:PORT such as 127.0.0.1:50451")]
-    Address {
-        /// The address given.
-        address: String,
-    },
+    Address { address: String },
     /// The token does not fit into a header.
     #[error("the token cannot be sent, expected printable ASCII characters, no space at either end")]
     UnsendableToken,
     /// No server listens at the address.
     #[error("no server answers at {address}: {reason}; start one with `tetrion serve`")]
-    Connect {
-        /// The address.
-        address: String,
-        /// The system's error.
-        reason: String,
-    },
+    Connect { address: String, reason: String },
     /// The program at the address is not a Tetrion server.
     #[error("the program at {address} is not a Tetrion server: {reason}")]
     Foreign {
-        /// The address.
         address: String,
-        /// Evidence for that.
+        /// Evidence that the program is another one, in words.
         reason: String,
     },
     /// The server answers but takes no calls: it is starting or draining.
     #[error("the server at {address} is not serving: it is starting or draining")]
-    NotServing {
-        /// The address.
-        address: String,
-    },
+    NotServing { address: String },
     /// A server that does not know all of the protocol that this client uses.
     #[error(
         "the server at {address} is Tetrion {version} with protocol_revision {got}, this client needs {expected}; use a newer server"
     )]
     Revision {
-        /// The address.
         address: String,
-        /// The server's version.
         version: String,
-        /// The server's revision.
         got: u32,
         /// The revision that this client needs.
         expected: u32,
@@ -57,17 +42,11 @@ pub enum ClientError {
     Refused {
         /// The reason by name, such as `UNKNOWN_NAME`; empty if the server gave none.
         reason: String,
-        /// The server's message.
         message: String,
     },
     /// A call broke on the way, or found the server busy or shutting down; another server may answer.
     #[error("lost the server at {address}: {message}")]
-    Lost {
-        /// The address.
-        address: String,
-        /// What happened.
-        message: String,
-    },
+    Lost { address: String, message: String },
     /// The client cannot read the server's answer.
     #[error("cannot read the server's answer: {0}")]
     Answer(String),

@@ -21,16 +21,13 @@ use tetrion_toolkit::recording::Recording;
 /// How often the server reports progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Games to play.
+/// Games for a server to play: rules, policies, seeds and limits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EvaluationRequest {
-    /// The rules.
     pub rules: RulesChoice,
     /// The rules version that results must have; empty for any.
     pub rules_version: String,
-    /// The policies that play.
     pub policies: Vec<Policy>,
-    /// The seeds of the games.
     pub seeds: Seeds,
     /// Pieces after which the server cuts a game; 0 for the server's limit.
     pub max_pieces: u64,
@@ -74,9 +71,9 @@ impl EvaluationRequest {
 pub enum Seeds {
     /// Seeds that the server draws from one number: every policy gets the same pieces.
     Common {
-        /// The number.
+        /// Number from which the server draws the seeds.
         seed: u64,
-        /// Games per policy.
+        /// Number of seeds, which is the number of games per policy.
         count: u32,
     },
     /// One row of seeds per policy, all rows of one length: policies may play different pieces.
@@ -116,13 +113,12 @@ impl Seeds {
 pub enum Event {
     /// The first message: a description of the evaluation.
     Started(Box<Started>),
-    /// Finished games.
+    /// Games that have finished since the last such message, in any order.
     Games(Vec<GameResult>),
-    /// Finished estimates.
+    /// Estimates that have finished since the last such message, in any order.
     Estimates(Vec<LossEstimate>),
     /// The recording of a game, by its policy and its seed.
     Recording(Pair, Box<Recording>),
-    /// The progress so far.
     Progress(EvaluationProgress),
     /// The last message: all games have arrived.
     Done,
@@ -134,9 +130,7 @@ pub enum Event {
 pub struct Started {
     /// The preset that the rules are based on, which may be one that only the server knows.
     pub preset: String,
-    /// The rules.
     pub rules: Rules,
-    /// Version of the rules.
     pub rules_version: String,
     /// Pieces after which the server cuts a game.
     pub max_pieces: u64,
@@ -146,7 +140,7 @@ pub struct Started {
     pub loss_trials: u32,
 }
 
-/// A finished game.
+/// The outcome of a game, with the indices that identify it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct GameResult {
@@ -156,15 +150,13 @@ pub struct GameResult {
     pub seed_index: u32,
     /// The seed that deals the same pieces again.
     pub seed: u64,
-    /// Lines cleared.
     pub lines: u64,
-    /// Pieces landed.
     pub pieces: u64,
     /// Steps taken: keys if the rules have keys, else pieces.
     pub steps: u64,
     /// Points under the rules' scoring.
     pub score: f64,
-    /// Why the game ended.
+    /// The reason for the end; `None` if the game had not ended.
     pub end: Option<EpisodeEnd>,
 }
 
@@ -183,28 +175,25 @@ pub struct LossEstimate {
     pub policy: u32,
     /// The index of the seed in the evaluation.
     pub seed_index: u32,
-    /// The seed of the estimate.
     pub seed: u64,
-    /// The numbers.
     pub estimate: Estimate,
 }
 
-/// The progress of an evaluation.
+/// How far a server is with an evaluation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EvaluationProgress {
     /// Games finished.
     pub games: u64,
-    /// Total number of games.
+    /// Games of the whole evaluation, finished or not.
     pub num_games: u64,
     /// Pieces landed, including unfinished games.
     pub pieces: u64,
 }
 
-/// A complete evaluation.
+/// All results of an evaluation, sorted by policy and seed.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Evaluated {
-    /// Description of the evaluation.
     pub started: Started,
     /// What has come of it.
     pub outcomes: Outcomes,
@@ -283,7 +272,7 @@ impl Client {
     }
 }
 
-/// An evaluation in progress.
+/// The messages of an evaluation, as they arrive while its games are played.
 #[derive(Debug)]
 pub struct Events {
     address: String,

@@ -5,7 +5,7 @@ use tonic::Status;
 use super::connection::{CALL_TIMEOUT, ServerChannel};
 use tetrion_protocol::pb;
 
-/// Facts about a server.
+/// A server's answer to `GetServerInfo`: versions, threads and limits.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ServerInfo {
@@ -13,13 +13,11 @@ pub struct ServerInfo {
     pub server_version: String,
     /// The version of the rules; changes whenever equal rules, seeds and actions could give another game.
     pub rules_version: String,
-    /// The revision of the protocol.
     pub protocol_revision: u32,
     /// The code path that plays games on this server.
     pub kernel: String,
-    /// Threads that play evaluations.
+    /// Threads that play the games of evaluations.
     pub num_threads: u32,
-    /// The limits on an evaluation.
     pub limits: EvaluationLimits,
 }
 
@@ -39,13 +37,10 @@ pub struct Catalog {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EvaluationLimits {
-    /// Policies.
     pub max_policies: u32,
     /// Games of all policies together.
     pub max_games: u64,
-    /// Pieces of a game.
     pub max_pieces: u64,
-    /// Steps of a game.
     pub max_steps: u64,
 }
 
@@ -53,7 +48,6 @@ pub struct EvaluationLimits {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RulesPresetInfo {
-    /// The name.
     pub name: String,
     /// Columns, unless a request changes them.
     pub width: u32,
@@ -65,7 +59,6 @@ pub struct RulesPresetInfo {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FeatureSetInfo {
-    /// The name.
     pub name: String,
     /// Version of the set; weights belong to a name and a version.
     pub version: String,
@@ -74,7 +67,7 @@ pub struct FeatureSetInfo {
 }
 
 impl ServerChannel {
-    /// Facts about this server.
+    /// Asks the server for its facts. Fails after [`CALL_TIMEOUT`].
     pub(super) async fn info(&self) -> Result<ServerInfo, Status> {
         let mut request = self.request(pb::GetServerInfoRequest {});
         request.set_timeout(CALL_TIMEOUT);

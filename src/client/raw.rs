@@ -54,7 +54,7 @@ pub struct RawCall {
     patience: Duration,
 }
 
-/// Why a call failed.
+/// The status of a failed call, and whether its connection is lost.
 #[derive(Clone, Debug)]
 pub struct RawFailure {
     status: Status,
@@ -164,14 +164,14 @@ impl RawClient {
 }
 
 impl RawCall {
-    /// Sends a further request.
+    /// Sends a further request; does nothing after the stream has ended.
     pub fn send(&mut self, request: Bytes) {
         if let Some(requests) = &self.requests {
             let _ = requests.send(request); // the next answer says why the stream has ended
         }
     }
 
-    /// Sends no further request.
+    /// Tells the server that no more requests come. Answers still arrive.
     pub fn finish(&mut self) {
         self.requests = None;
     }
@@ -197,7 +197,7 @@ impl RawFailure {
         self.status.code() as i32
     }
 
-    /// The message for people.
+    /// The status' message, written for people; may be empty.
     pub fn message(&self) -> &str {
         self.status.message()
     }

@@ -137,7 +137,7 @@ struct Run<'a> {
     failing_since: Option<Instant>,
 }
 
-/// The state of a server.
+/// A server's calls in progress, and whether it gets more.
 #[derive(Clone, Default)]
 struct ServerState {
     calls: usize,

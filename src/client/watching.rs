@@ -21,7 +21,6 @@ pub struct WatchedSession {
     pub name: String,
     /// The session's name for people; empty for none.
     pub label: String,
-    /// Rules of the session.
     pub rules: Rules,
     /// Number of environments of the session.
     pub num_envs: u32,
@@ -43,9 +42,7 @@ pub struct ListedSession {
     pub num_envs: u32,
     /// The preset that the rules are based on.
     pub preset: String,
-    /// Columns of the playfields.
     pub width: u32,
-    /// Rows of the playfields.
     pub height: u32,
     /// Number of calls that have changed the session so far.
     pub sequence_number: u64,

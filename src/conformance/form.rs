@@ -19,7 +19,7 @@ use tetrion_protocol::FILE_DESCRIPTOR_SET;
 
 const TENSOR: &str = "tetrion.v1.Tensor";
 const STATUS: &str = "google.rpc.Status";
-/// `ErrorInfo.domain` of all errors.
+/// `ErrorInfo.domain` of every error of the protocol.
 const DOMAIN: &str = "tetrion.dev";
 
 /// The messages and calls of the protocol.

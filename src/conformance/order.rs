@@ -38,7 +38,7 @@ pub fn ordered(mut messages: Vec<Value>) -> Vec<Value> {
     messages
 }
 
-/// Columns by name.
+/// The tensors of a message, by their field names.
 type Columns<'a> = BTreeMap<&'a str, Tensor>;
 
 /// One message with the rows of all, sorted by the indices of their games; `None` if they do not fit together.

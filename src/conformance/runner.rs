@@ -23,7 +23,7 @@ const MAX_LOST: usize = 2;
 pub struct Difference {
     /// Name of the file without its ending.
     pub file: String,
-    /// Number of the line.
+    /// Number of the line in its file, from 1.
     pub line: usize,
     /// The part and its values.
     pub mismatch: Mismatch,
@@ -38,7 +38,6 @@ impl fmt::Display for Difference {
 /// The outcome of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// Calls that were made.
     pub num_calls: usize,
     /// Lines that the transport cannot carry.
     pub num_skipped: usize,
@@ -49,9 +48,8 @@ pub struct Report {
 /// What a server did where a line expects something.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// A message.
     Message(Value),
-    /// A failure.
+    /// The status of a failed call.
     Refusal(Value),
     /// The end of a complete answer.
     End,
@@ -96,7 +94,7 @@ pub async fn run(
     report
 }
 
-/// A case in progress.
+/// The state of a case, whose calls share sessions and names.
 struct Case<'a> {
     client: &'a RawClient,
     script: &'a Script,
@@ -107,13 +105,13 @@ struct Case<'a> {
     sessions: Vec<Value>,
     /// The last call that is not a stream.
     call: Option<Open>,
-    /// The last stream.
+    /// The last stream, open or ended.
     stream: Option<Open>,
     /// Whether the connection is lost.
     is_lost: bool,
 }
 
-/// A call in progress.
+/// A call and the events that its lines have not compared yet.
 struct Open {
     method: MethodDescriptor,
     /// Id that the call was made with.

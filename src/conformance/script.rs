@@ -28,36 +28,32 @@ pub struct Line {
     pub number: usize,
     /// Number of lines that continue it.
     pub num_more: usize,
-    /// The meaning.
     pub step: Step,
 }
 
-/// What a line says.
+/// The meaning of a line: a call, a further request, or an expected event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// `>` starts a call.
+    /// `>` starts a call with its first request.
     Call {
-        /// Name of the call.
         method: String,
         /// The first or only request of the call.
         request: Request,
     },
     /// `>>` sends a further request on the open stream.
     Send(Request),
-    /// An expected event.
     Expect(Expected),
 }
 
-/// A request.
+/// The content of a request, valid or not.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
-    /// A message.
     Message(Value),
     /// `hex` and bytes, for requests that are no messages.
     Bytes(Vec<u8>),
 }
 
-/// An expected event.
+/// The event that must come next; the mark of a line selects its kind.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expected {
     /// `<`: the answer of the call.

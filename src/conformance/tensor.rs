@@ -12,9 +12,8 @@ use std::str::FromStr;
 pub struct Tensor {
     /// Number of `DataType`.
     pub dtype: i32,
-    /// Size of each dimension.
     pub shape: Vec<u32>,
-    /// The elements in bytes.
+    /// The elements in row-major order, each little-endian.
     pub data: Vec<u8>,
 }
 

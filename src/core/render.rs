@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use crate::engine::{MovingPiece, Playfield};
 
-/// Format of a drawing.
+/// The form of a drawing, exact to the character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RenderFormat {
     /// One character per cell, the top row first: `#` full, `.` empty, `@` the falling piece.
@@ -23,7 +23,7 @@ pub enum RenderFormat {
 /// Parts of an environment to draw.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    /// The cells.
+    /// Cells without the falling piece.
     pub playfield: &'a Playfield,
     /// The current piece on its way down, where keys move it.
     pub falling: Option<MovingPiece>,
@@ -63,7 +63,7 @@ impl View<'_> {
     }
 }
 
-/// Draws a view.
+/// Draws a view, without a newline at the end.
 pub fn render(format: RenderFormat, view: &View<'_>) -> String {
     match format {
         RenderFormat::Ascii => ascii(view),

@@ -21,7 +21,7 @@ pub struct GameTable {
 }
 
 impl GameTable {
-    /// A table for `num_games`.
+    /// A table of `num_games` rows, all zero until a game is recorded.
     pub fn new(num_games: u64) -> GameTable {
         let games = num_games as usize;
         GameTable {
@@ -52,7 +52,7 @@ impl GameTable {
 pub struct EstimateTable(Vec<Estimate>);
 
 impl EstimateTable {
-    /// A table for `num_estimates`.
+    /// A table of `num_estimates` rows, all zero until an estimate is recorded.
     pub fn new(num_estimates: u64) -> EstimateTable {
         let none = Estimate {
             loss_rate: 0.0,
@@ -76,13 +76,10 @@ impl EstimateTable {
 /// Mean and spread of a number over games.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Statistics {
-    /// Mean.
     pub mean: f64,
     /// The statistics that need at least two games.
     pub spread: Option<Spread>,
-    /// Smallest.
     pub min: f64,
-    /// Largest.
     pub max: f64,
 }
 
@@ -265,17 +262,12 @@ fn log_factorial(n: u64) -> f64 {
 pub struct PolicySummary {
     /// The index of the policy.
     pub policy: u32,
-    /// Number of games of the policy.
     pub num_games: u64,
     /// Number of cut games; if there are any, the means are lower bounds.
     pub num_truncated: u64,
-    /// Lines per game.
     pub lines: Statistics,
-    /// Pieces per game.
     pub pieces: Statistics,
-    /// Steps per game.
     pub steps: Statistics,
-    /// Points per game.
     pub score: Statistics,
 }
 
@@ -288,30 +280,24 @@ pub struct EstimateSummary {
     pub num_estimates: u64,
     /// Number of estimates whose games last longer; if there are any, the means are lower bounds.
     pub num_lasting_longer: u64,
-    /// Lines per game.
     pub lines: Statistics,
-    /// Pieces per game.
     pub pieces: Statistics,
-    /// Steps per game.
     pub steps: Statistics,
-    /// Points per game.
     pub score: Statistics,
 }
 
 /// A policy minus another one, game by game on the same pieces.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairedDifference {
-    /// The policy.
+    /// Index of the policy from which the baseline is subtracted.
     pub policy: u32,
-    /// The policy that is subtracted from it.
+    /// Index of the policy that is subtracted.
     pub baseline: u32,
     /// Pairs of games.
     pub num_games: u64,
     /// Pairs in which a game was cut.
     pub num_truncated: u64,
-    /// Lines.
     pub lines: Statistics,
-    /// Points.
     pub score: Statistics,
 }
 

@@ -22,7 +22,7 @@ struct Args {
     command: Command,
 }
 
-/// The subcommands.
+/// The subcommands of `tetrion-lab`, each with its options.
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Repeat published experiments and compare the results

@@ -24,12 +24,7 @@ pub enum Contender {
     /// A training run or a file of weights.
     Run(Box<Run>),
     /// A formula, with the name of its file or its text as a name.
-    Formula {
-        /// Name of the player.
-        name: String,
-        /// The text.
-        text: String,
-    },
+    Formula { name: String, text: String },
 }
 
 /// Ending of the name of a file with a formula.

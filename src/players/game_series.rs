@@ -12,9 +12,7 @@ use tetrion_toolkit::recording::{Outcome, Pieces, Setup};
 /// Rules and seed of the games.
 #[derive(Clone, Copy, Debug)]
 pub struct GameSeries {
-    /// Preset of the rules.
     pub preset: &'static str,
-    /// The rules.
     pub rules: Rules,
     /// Seed from which the seeds of the games are drawn.
     pub seed: u64,

@@ -23,7 +23,7 @@ enum Turn {
     Decided(Decision),
 }
 
-/// What scores placements.
+/// The part of an agent that scores placements, for explanations of a choice.
 #[derive(Clone, Copy, Debug)]
 pub enum Values<'a> {
     /// Weights, and a model if there is one.
@@ -39,7 +39,7 @@ impl Pilot {
         Pilot { name, agent, kernel: Kernel::best(), rng: AgentRng::new(seed), turn }
     }
 
-    /// Name of the player.
+    /// Name of the player, as screens and recordings show it.
     pub fn name(&self) -> &str {
         &self.name
     }

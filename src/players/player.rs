@@ -44,7 +44,7 @@ impl Player {
         })
     }
 
-    /// Name of the player.
+    /// Name of the player, as screens and recordings show it.
     pub fn name(&self) -> &str {
         self.pilot.name()
     }

@@ -12,7 +12,6 @@ use tetrion_toolkit::recording::{Course, SceneCells};
 pub struct Reasons {
     /// Name of the controller or the formula.
     pub controller: String,
-    /// The explained placement.
     pub placement: Placement,
     /// Cells of the landed piece.
     pub cells: SceneCells,
@@ -27,9 +26,7 @@ pub struct Reasons {
 /// A feature of a placement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Term {
-    /// Name of the feature.
     pub feature: String,
-    /// Value of the feature.
     pub value: f64,
     /// Weight of the feature; `None` in a formula.
     pub weight: Option<f64>,

@@ -31,21 +31,19 @@ pub struct Chart {
 /// Weights over generations: the means and the standard deviations of each feature's weight, one row per generation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeightCurves {
-    /// Names of the features.
     pub features: Vec<String>,
-    /// Means, `[generation][feature]`.
+    /// Means, first by generation, then by feature.
     pub means: Vec<Vec<f64>>,
-    /// Standard deviations, `[generation][feature]`.
+    /// Standard deviations, indexed like `means`.
     pub deviations: Vec<Vec<f64>>,
 }
 
 /// Most rows of weights that a page gets.
 const MAX_WEIGHT_ROWS: usize = 300;
 
-/// A named line.
+/// A line of a chart, with its name in the legend.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// Name in the legend.
     pub name: String,
     /// Points from left to right. Points with a NaN are left out.
     pub points: Vec<Point>,
@@ -54,9 +52,7 @@ pub struct Line {
 /// A point of a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// Horizontal position.
     pub x: f64,
-    /// Vertical position.
     pub y: f64,
     /// An interval around `y`, low and high. Charts in text leave it out.
     pub band: Option<[f64; 2]>,

@@ -117,7 +117,6 @@ pub enum Unfit {
     UnknownField {
         /// Full name of the message that contains the field.
         message: &'static str,
-        /// Number of the field.
         number: u32,
     },
     /// The message would take too much memory.
@@ -404,7 +403,7 @@ fn fields(
 const TEXT: u64 = 24;
 /// Overhead of the allocator for a short text.
 const BLOCK: u64 = 24;
-/// Size of a `Bytes`.
+/// Size of a `Bytes`, without its content.
 const BYTES: u64 = 32;
 
 /// Bytes of a message in memory, rounded up: every field with its presence flag.

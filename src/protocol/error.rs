@@ -12,21 +12,18 @@ pub enum Fault {
     Tensor,
     /// Rules that contradict each other.
     Rules,
-    /// An impossible playfield.
     Position,
     /// A snapshot that is damaged, or bytes that are no snapshot.
     State,
-    /// An unknown name.
+    /// A name that no row of a table has.
     UnknownName,
 }
 
 /// The reason why a request is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// A field is wrong.
     #[error("{field}: {problem}")]
     Invalid {
-        /// The kind of mistake.
         fault: Fault,
         /// Path of the field, such as `config.rules.width`.
         field: String,
@@ -73,7 +70,7 @@ impl DecodeError {
         DecodeError::field(field, "is required")
     }
 
-    /// An undefined enum value.
+    /// The mistake of a number that no value of the field's enum has.
     pub fn without_a_meaning(field: impl Into<String>, number: i32) -> DecodeError {
         DecodeError::field(field, format!("is {number}, which is not a value of this field"))
     }

@@ -15,12 +15,9 @@ use super::pb::feature_selection::Kind;
 pub enum Features {
     /// A named set, with the version that the weights belong to; an empty version accepts any.
     Set {
-        /// Name of the set.
         name: String,
-        /// Version of the set.
         version: String,
     },
-    /// A list of features.
     List(Vec<String>),
 }
 

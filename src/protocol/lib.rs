@@ -45,7 +45,6 @@ pub const FILE_DESCRIPTOR_SET: &[u8] = tonic::include_file_descriptor_set!("desc
 
 /// One module per part of a package name, because the generated code expects packages here.
 #[allow(
-    missing_docs, // the client and server modules that tonic writes around the documented services
     clippy::all,
     rustdoc::all // the comments are written for readers of every language, not for rustdoc
 )]

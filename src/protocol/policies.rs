@@ -24,7 +24,6 @@ use super::{features, models, search};
 /// One policy, or one per row of weights: who plays, and how it chooses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
-    /// The player.
     pub kind: PolicyKind,
     /// The player's way of choosing, if it scores placements.
     pub play: PlayChoice,
@@ -35,11 +34,10 @@ pub struct Policy {
 pub enum PolicyKind {
     /// A controller or another agent, by name.
     Named(String),
-    /// Weights of features.
     Weights(WeightRows),
     /// Random games for each placement.
     MonteCarlo(MonteCarlo),
-    /// A score as text.
+    /// A formula that scores placements, as text.
     Formula(String),
 }
 
@@ -276,6 +274,7 @@ pub(super) struct Policies {
 }
 
 impl Policies {
+    /// Reads all policies of a request. Rows of weights become one policy each.
     pub fn decode(messages: &[pb::Policy], rules: &Rules) -> Result<Policies, DecodeError> {
         if messages.is_empty() {
             return Err(DecodeError::missing("policies"));

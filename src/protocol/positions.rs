@@ -18,9 +18,9 @@ use super::tensor::{self, Array, Dim};
 /// The positions of a request, all under the same rules.
 #[derive(Clone, Debug)]
 pub enum Positions {
-    /// Environments from their snapshots.
+    /// Environments, restored from their snapshots.
     States(Vec<EnvState>),
-    /// Playfields and pieces.
+    /// Playfields with the pieces to place on them.
     Drawn(Vec<StartPosition>),
 }
 
@@ -159,17 +159,17 @@ pub fn colors_bytes(message: &pb::Positions) -> u64 {
     states.iter().map(|state| size_of::<Option<Cells>>() as u64 + BLOCK + state.len() as u64).sum()
 }
 
-/// The message of snapshots.
+/// A request's positions, given as snapshots.
 pub fn from_snapshots(states: Vec<Bytes>) -> pb::Positions {
     pb::Positions { rules: None, kind: Some(Kind::Snapshots(pb::Snapshots { states })) }
 }
 
-/// The message of drawings.
+/// A request's positions, given as drawings.
 pub fn from_drawings(drawings: Vec<pb::Drawing>) -> pb::Positions {
     pb::Positions { rules: None, kind: Some(Kind::Drawings(pb::Drawings { drawings })) }
 }
 
-/// The message of packed playfields.
+/// A request's positions, given as packed playfields.
 pub fn from_packed(packed: pb::PackedPositions) -> pb::Positions {
     pb::Positions { rules: None, kind: Some(Kind::Packed(packed)) }
 }

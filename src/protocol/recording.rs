@@ -21,10 +21,8 @@ use super::session::{decode_invalid_actions, invalid_action_reward};
 /// The reason why a file is not a recording.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingFileError {
-    /// The file is empty.
     #[error("the file is empty, expected a recording")]
     Empty,
-    /// The file is too long.
     #[error("it has {0} bytes, expected at most {MAX_RECORDING_BYTES}")]
     TooLong(usize),
     /// The file has more texts and numbers than any recording.
@@ -36,7 +34,6 @@ pub enum RecordingFileError {
     /// The file is not a recording in binary form.
     #[error("it is neither a recording in JSON, which begins with {{, nor one in binary form: {0}")]
     Binary(#[from] prost::DecodeError),
-    /// A field is wrong.
     #[error(transparent)]
     Field(#[from] DecodeError),
 }

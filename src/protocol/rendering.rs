@@ -15,13 +15,10 @@ const DEFAULT_CELL: u32 = 16;
 /// A way to draw environments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drawing {
-    /// As text.
     Text(TextFormat),
-    /// As pixels.
     Rgb {
         /// Pixels of a cell's side.
         cell: u32,
-        /// Colours of the pieces.
         scheme: ColourScheme,
     },
 }
@@ -29,7 +26,7 @@ pub enum Drawing {
 /// A way to draw environments as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextFormat {
-    /// Full and empty cells.
+    /// Characters for full and empty cells only.
     Plain(RenderFormat),
     /// The letters of the pieces.
     Letters,

@@ -61,7 +61,6 @@ impl RulesChoice {
 pub struct ResolvedRules {
     /// Name of the preset, a row of [`PRESETS`].
     pub preset: &'static str,
-    /// The checked rules.
     pub rules: Rules,
 }
 

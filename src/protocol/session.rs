@@ -20,11 +20,10 @@ use super::{duration, features, fields, pb, revision, seeding};
 pub struct SessionConfig {
     /// The preset of the rules.
     pub preset: &'static str,
-    /// The environments.
     pub env: EnvConfig,
-    /// The observations, in order.
+    /// The observations, in the order of an answer's tensors.
     pub observations: Vec<Field>,
-    /// The infos, in order.
+    /// The infos, in the order of an answer's tensors.
     pub infos: Vec<Field>,
     /// The session seed; `None` if the environments have their own seeds or explicit pieces.
     pub seed: Option<u64>,
@@ -43,9 +42,9 @@ pub struct SessionConfig {
 /// A form of action masks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MaskFormat {
-    /// One byte per action.
+    /// One byte per action, 0 or 1.
     Bytes,
-    /// One bit per action.
+    /// One bit per action, the lowest bit first.
     Bits,
 }
 

@@ -59,7 +59,7 @@ pub fn encode(task: &Task) -> pb::GetTaskResponse {
     }
 }
 
-/// What ScoreTask scores.
+/// The content of a ScoreTask request.
 #[derive(Debug)]
 pub enum Scored {
     /// Actions, which are scored already.

@@ -77,9 +77,7 @@ pub struct Array<T> {
 /// The size that a field requires of a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dim {
-    /// Exactly this size.
     Exactly(u32),
-    /// Any size.
     Any,
 }
 
@@ -155,7 +153,7 @@ pub fn from_bytes(dtype: pb::DataType, shape: Vec<u32>, data: Vec<u8>) -> pb::Te
     pb::Tensor { dtype: dtype.into(), shape, data: Bytes::from(data), values: Vec::new() }
 }
 
-/// Bytes of an element.
+/// Bytes of one element; 0 for an unspecified type.
 pub const fn element_size(dtype: pb::DataType) -> usize {
     match dtype {
         pb::DataType::Unspecified => 0,

@@ -57,7 +57,6 @@ pub fn decode_rate(frames: u32) -> Result<u32, DecodeError> {
 pub struct WatchedEnv {
     /// Number of the environment in the session.
     pub env_id: u32,
-    /// State of the episode.
     pub phase: EpisodePhase,
     /// Number of the environment's episode under its seed, from 0.
     pub episode: u64,
@@ -68,15 +67,13 @@ pub struct WatchedEnv {
     pub last_episode: Option<WatchedEpisode>,
 }
 
-/// Outcome of an episode.
+/// The outcome of a finished episode, for viewers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WatchedEpisode {
-    /// Lines cleared.
     pub lines: u64,
-    /// Pieces landed.
     pub pieces: u64,
-    /// Sum of the rewards.
+    /// Sum of the episode's rewards.
     pub episode_return: f64,
 }
 

@@ -73,6 +73,7 @@ impl Ending {
 }
 
 impl CallBody {
+    /// Wraps the body of an answer: counts its bytes, holds its memory, and ends it when `ending` says so.
     pub fn new(inner: Body, record: CallRecord, mut held: Held, ending: Ending) -> CallBody {
         held.waits_for_reader();
         CallBody { inner, record, held, ending, ends: None, ended: false }

@@ -3,7 +3,7 @@
 use axum::http::HeaderMap;
 use tonic::Code;
 
-/// Canonical names, by number.
+/// Canonical names of the status codes; a code's number is its index.
 pub(super) const CODES: [&str; 17] = [
     "OK",
     "CANCELLED",

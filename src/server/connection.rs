@@ -72,11 +72,11 @@ pub(super) struct Peer(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     party: Party,
-    /// Calls in progress.
+    /// Calls of this connection in progress.
     calls: Arc<Budget>,
     /// Bytes of request messages in transit, by their announced lengths.
     requests: Arc<Budget>,
-    /// Bytes of unread answers.
+    /// Bytes of answers that the client has not read.
     answers: Arc<Budget>,
     max_request_bytes: u32,
     deadlines: Deadlines,
@@ -207,12 +207,12 @@ impl Peer {
         self.0.party.clone()
     }
 
-    /// Budget of concurrent calls.
+    /// Budget for concurrent calls on this connection.
     pub(super) fn calls(&self) -> &Arc<Budget> {
         &self.0.calls
     }
 
-    /// Budget of request messages.
+    /// Budget for bytes of request messages in transit.
     pub(super) fn requests(&self) -> &Arc<Budget> {
         &self.0.requests
     }
@@ -222,7 +222,7 @@ impl Peer {
         self.0.max_request_bytes
     }
 
-    /// Budget of answers.
+    /// Budget for bytes of answers that the client has not read.
     pub(super) fn answers(&self) -> &Arc<Budget> {
         &self.0.answers
     }

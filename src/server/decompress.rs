@@ -201,7 +201,7 @@ impl Drop for Decompressed {
     }
 }
 
-/// A message during decompression.
+/// A message that is decompressed a piece at a time, off the async threads.
 #[derive(Debug)]
 struct Work {
     source: Source,

@@ -14,7 +14,6 @@ use axum::http::{Request, header};
 pub enum Hosts {
     /// This machine: `localhost`, loopback addresses, and the listed names.
     Local(Vec<String>),
-    /// Any host.
     Any,
 }
 

@@ -170,23 +170,13 @@ impl ServerConfig {
 pub enum ServerError {
     /// The address is in use, or does not belong to this machine.
     #[error("cannot listen on {listen}")]
-    Listen {
-        /// The configured address.
-        listen: SocketAddr,
-        /// The system's error.
-        source: std::io::Error,
-    },
+    Listen { listen: SocketAddr, source: std::io::Error },
     /// The threads that play games cannot be started.
     #[error("cannot start the threads that play games")]
     Threads(#[from] PoolError),
     /// The folder for sessions cannot be used, or the sessions cannot be written to it.
     #[error("cannot keep sessions in {}", path.display())]
-    State {
-        /// The folder.
-        path: PathBuf,
-        /// The system's error.
-        source: std::io::Error,
-    },
+    State { path: PathBuf, source: std::io::Error },
     /// The collector's URL cannot be used.
     #[error("cannot send traces")]
     Traces(#[from] CollectorError),

@@ -34,13 +34,11 @@ pub(super) struct Activity {
     pub max_watches: u32,
     pub evaluations: u32,
     pub max_evaluations: u32,
-    /// Bytes of all sessions.
     pub session_bytes: u64,
-    /// Bytes of all evaluations.
     pub evaluation_bytes: u64,
     /// Bytes of requests, from arrival to answer.
     pub request_bytes: u64,
-    /// Bytes of unread answers.
+    /// Bytes of answers that clients have not read.
     pub answer_bytes: u64,
     /// Expiry time of the server's certificate, in seconds since 1970, if it has one.
     pub certificate_expiry: Option<u64>,

@@ -17,7 +17,6 @@ pub enum Origins {
     Loopback,
     /// Pages of these origins, each as `SCHEME://HOST` or `SCHEME://HOST:PORT`.
     Listed(Vec<HeaderValue>),
-    /// Any page.
     Any,
 }
 

@@ -13,7 +13,7 @@ use tetrion_service::CallContext;
 use tetrion_service::brake::Brake;
 use tetrion_service::metrics::PANICS;
 
-/// Payload of a panic.
+/// The payload of a panic, which is passed on after it was logged.
 pub(super) type Panic = Box<dyn Any + Send>;
 
 /// Limit on log lines about panics.

@@ -5,9 +5,9 @@ use std::fs;
 /// Resources of the process; `None` if the system does not report them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Usage {
-    /// Resident memory in bytes.
+    /// Bytes of resident memory, not of address space.
     pub memory: Option<u64>,
-    /// Seconds of processor time.
+    /// Seconds of processor time, of all threads together.
     pub cpu: Option<f64>,
     pub open_fds: Option<u64>,
     pub max_fds: Option<u64>,

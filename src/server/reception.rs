@@ -45,12 +45,12 @@ const STRETCH: usize = 64 << 10;
 /// from its start to its end.
 pub(super) const LIGHT: u64 = 4 << 10;
 
-/// Limits of a method.
+/// The requests that a method takes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Takes {
     /// Whether the request may have several messages.
     pub stream: bool,
-    /// Most bytes per message.
+    /// Most bytes of a message after decompression.
     pub max_bytes: u32,
 }
 

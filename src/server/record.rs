@@ -28,7 +28,7 @@ const BULKY_ANSWER_BYTES: u64 = 512 << 10;
 /// Limit on log lines about failed calls.
 static LINES: Brake = Brake::new(20);
 
-/// Metrics of one method.
+/// The metrics and limits of one method, shared by all of its calls.
 #[derive(Debug)]
 pub(super) struct MethodMetrics {
     pub name: Arc<str>,
@@ -46,6 +46,7 @@ pub(super) struct MethodMetrics {
 }
 
 impl MethodMetrics {
+    /// Registers the metrics of a method. Requests may have several messages if `stream`.
     pub fn new(name: &str, stream: bool, answers_stream: bool) -> MethodMetrics {
         install();
         let is_bulky = name.starts_with("grpc.reflection.") || name.ends_with("/EvaluatePolicies");
@@ -103,6 +104,7 @@ pub(super) struct CallRecord {
 }
 
 impl CallRecord {
+    /// Starts the record of a call, which is in flight until the record is dropped.
     pub fn of(method: Arc<MethodMetrics>, call: Arc<CallContext>, span: Option<CallSpan>) -> CallRecord {
         method.in_flight.increment(1);
         CallRecord { method, call, start: Instant::now(), code: None, sent: 0, span }

@@ -231,7 +231,7 @@ impl TokenFile {
     }
 }
 
-/// The keys of [`CallerLimits`].
+/// Keys of a token file that set [`CallerLimits`].
 const LIMITS: [&str; 4] = ["max_sessions", "max_envs", "max_evaluations", "max_watches"];
 
 /// Reads a limit into its field; false if the key is not a limit.

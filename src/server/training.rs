@@ -18,7 +18,7 @@ use super::token::Tokens;
 pub struct TrainingCurve(Arc<Mutex<Bytes>>);
 
 impl TrainingCurve {
-    /// Replaces the JSON.
+    /// Replaces the curve by another one, as JSON.
     pub fn put(&self, json: String) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = json.into();
     }

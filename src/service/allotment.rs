@@ -41,11 +41,9 @@ pub struct Allotment {
     pub requests: u64,
     /// Bytes of answers that clients have not read.
     pub answers: u64,
-    /// Concurrent connections.
     pub max_connections: u32,
     /// Concurrent calls on all connections.
     pub max_calls: u32,
-    /// Concurrent evaluations.
     pub max_evaluations: u32,
 }
 

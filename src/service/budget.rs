@@ -32,7 +32,6 @@ struct Whole {
 /// The reason why a budget refuses an amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spent {
-    /// Too little is left.
     Limit {
         /// The limit of the exhausted budget: the part or the whole.
         limit: u64,
@@ -89,7 +88,7 @@ impl Budget {
         self.all.as_ref().map_or_else(own, |all| all.budget.is_scarce())
     }
 
-    /// An empty share.
+    /// A share of this budget that holds nothing yet and can grow.
     pub fn share(self: &Arc<Budget>) -> Share {
         Share { budget: self.clone(), amount: 0 }
     }
@@ -149,7 +148,7 @@ impl<K: Clone + Eq + Hash> Parts<K> {
         Parts { whole, parts: Mutex::default() }
     }
 
-    /// The divided budget.
+    /// The budget that the parts share.
     pub fn whole(&self) -> &Arc<Budget> {
         &self.whole
     }

@@ -46,11 +46,9 @@ impl Caller {
 /// Like [`Caller`], they are in the extensions of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallerLimits {
-    /// Most sessions.
     pub max_sessions: Option<u32>,
     /// Most environments, in all sessions of the caller.
     pub max_envs: Option<u32>,
-    /// Most concurrent evaluations.
     pub max_evaluations: Option<u32>,
     /// Most concurrent calls that watch sessions.
     pub max_watches: Option<u32>,

@@ -34,7 +34,7 @@ const INLINE: Duration = Duration::from_micros(400);
 /// Longest work before other callers have a turn.
 pub const SLICE: Duration = Duration::from_millis(2);
 
-/// The threads for calls.
+/// The threads for the calls of all callers, and the limit on the work of one call.
 #[derive(Clone, Debug)]
 pub struct CallPool {
     pool: Arc<Pool>,
@@ -67,7 +67,7 @@ pub enum Slice<T> {
     Next,
     /// There is more to do, and something has changed that must not stay half done.
     MustEnd,
-    /// The work is done.
+    /// The work is done, with this result.
     Done(T),
 }
 

@@ -10,7 +10,7 @@ use tetrion_protocol::{fields, pb};
 use super::policies::{self, features_at};
 use super::refusal::Refusal;
 
-/// The answer of GetCatalog.
+/// Builds the answer of GetCatalog from the program's tables. Refuses a width that no rules allow.
 pub(super) fn catalog(request: &pb::GetCatalogRequest) -> Result<pb::GetCatalogResponse, Refusal> {
     let width = match u8::try_from(request.width) {
         Ok(0) => PRESETS[0].rules.width,

@@ -15,7 +15,7 @@ use super::reserved::{List, Reserved};
 #[derive(Debug)]
 pub(super) struct Rooms {
     pub answer: Room,
-    /// Actions and outcomes.
+    /// Memory for actions and outcomes, held until the call ends.
     pub _work: Room,
     /// The answer that the session keeps.
     pub kept: Option<Share>,
@@ -32,7 +32,7 @@ impl Rooms {
     }
 }
 
-/// How environments begin again.
+/// The start of further episodes: from seeds, or from given states.
 #[derive(Debug)]
 pub(super) enum Beginning {
     /// With episodes of these seeds, or with their next ones.

@@ -12,7 +12,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// The machine's clock.
+    /// A clock that starts now and reads the machine's monotonic time.
     pub fn system() -> Clock {
         let start = Instant::now();
         Clock::new(SystemTime::now(), move || start.elapsed())

@@ -41,7 +41,7 @@ impl Costs {
         self.of(env_ids, drawing::nanoseconds(drawing, &self.rules))
     }
 
-    /// Cells of one playfield.
+    /// Number of cells of one playfield.
     pub fn cells(&self) -> u64 {
         u64::from(self.rules.width) * u64::from(self.rules.height)
     }

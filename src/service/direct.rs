@@ -31,7 +31,7 @@ impl Direct {
         Direct { session, store, counters }
     }
 
-    /// Number of environments.
+    /// Number of environments, which is also the number of rows in a block.
     pub fn num_envs(&self) -> u32 {
         self.session.num_envs()
     }
@@ -96,7 +96,7 @@ impl Direct {
 }
 
 impl Drop for Direct {
-    /// Renews the session's lease.
+    /// Renews the session's lease, which has not run while the handle existed.
     fn drop(&mut self) {
         self.store.renew(&self.session);
     }

@@ -97,7 +97,7 @@ impl Painter {
         Painter { layout, scheme, rows, pixels }
     }
 
-    /// Paints the next environment.
+    /// Appends the picture of an environment to the pixels.
     pub fn paint(&mut self, batch: &EnvBatch, env_id: u32, watched: &Watched) {
         let marks = draw(&self.layout, &moment(batch, env_id, watched), "");
         Canvas::painted(&self.layout, &marks).write_rgb(self.scheme, &mut self.pixels);

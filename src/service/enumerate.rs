@@ -206,7 +206,7 @@ impl Question {
         }
     }
 
-    /// Number of listed placements.
+    /// Number of placements that the answer lists. Checks the actions, if the request names some.
     fn num_rows(&self) -> Result<u64, Refusal> {
         let rules = &self.rules;
         let Some(actions) = &self.actions else {

@@ -59,9 +59,7 @@ type Answer = pb::EvaluatePoliciesResponse;
 /// Limits on evaluations: their number, their memory, and how long their answers may stay unread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EvaluationCapacity {
-    /// Concurrent evaluations.
     pub max_evaluations: u32,
-    /// Concurrent evaluations per caller.
     pub max_per_caller: u32,
     /// Bytes of all evaluations.
     pub memory: u64,

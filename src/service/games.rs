@@ -28,7 +28,7 @@ const WORTH_SENDING: usize = 1150;
 /// What to keep of finished games for the caller, besides their sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// Nothing.
+    /// Nothing: the caller wants only sums.
     Sums,
     /// The result of each game, or each estimate.
     Results,
@@ -95,9 +95,7 @@ impl Outcomes {
 /// Finished games or estimates that the task has taken.
 #[derive(Debug)]
 pub enum Unread {
-    /// Games.
     Games(Vec<GameResult>),
-    /// Estimates.
     Estimates(Vec<LossEstimate>),
 }
 
@@ -192,7 +190,7 @@ impl RunningGames {
         RunningGames { evaluation, shared, stop, progress, num_games }
     }
 
-    /// The evaluation to play.
+    /// The evaluation whose games are played.
     pub fn evaluation(&self) -> &Evaluation {
         &self.evaluation
     }
@@ -211,7 +209,7 @@ impl RunningGames {
         self.inbox().ended
     }
 
-    /// Number of finished games.
+    /// Number of games that have finished, whether or not the task has taken them.
     pub fn games_done(&self) -> u64 {
         self.inbox().games_done
     }

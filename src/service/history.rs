@@ -27,7 +27,7 @@ pub(super) struct History {
     restored_at: Instant,
 }
 
-/// Consecutive episodes.
+/// Consecutive episodes as one row of the curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct EpisodeRow {
     /// Steps of the session until the last of these episodes ended.
@@ -152,7 +152,7 @@ impl History {
         self.restored_age + self.restored_at.elapsed()
     }
 
-    /// The answer of GetHistory.
+    /// The answer of GetHistory, one tensor per column of the curve.
     pub fn encode(&self, sequence_number: u64) -> pb::GetHistoryResponse {
         let num_rows = self.rows.len() as u32;
         let ends = (1..=u64::from(num_rows)).map(|row| (row * self.episodes_per_row).min(self.num_episodes));

@@ -17,11 +17,9 @@ use super::sessions::StoreLimits;
 /// Facts about a server that do not change while it runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ServerFacts {
-    /// The limits on evaluations.
     pub evaluations: EvaluationCapacity,
     /// Threads that play games of evaluations.
     pub num_threads: u32,
-    /// Kernel that measures placements.
     pub kernel: Kernel,
     /// The limits on connections, calls, and the memory that they hold.
     pub network: NetworkLimits,
@@ -30,7 +28,6 @@ pub struct ServerFacts {
 /// Limits on what clients can make a server hold by connecting, by calling, and by not reading answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NetworkLimits {
-    /// Concurrent connections.
     pub max_connections: u32,
     /// Concurrent connections from one address.
     pub max_connections_per_address: u32,
@@ -42,7 +39,6 @@ pub struct NetworkLimits {
     pub request_memory: u64,
     /// Bytes of answers that clients have not read.
     pub answer_memory: u64,
-    /// Time limits for clients.
     pub deadlines: Deadlines,
 }
 

@@ -15,13 +15,10 @@ use super::reserved::List;
 pub(super) struct View {
     /// The shown pieces after the current one.
     pub next: Shown,
-    /// The held piece.
     pub held: Option<Piece>,
     /// Odds of the piece after the shown ones.
     pub odds: Odds,
-    /// Lines cleared so far.
     pub lines: u64,
-    /// Pieces placed so far.
     pub pieces: u64,
 }
 
@@ -81,7 +78,7 @@ impl Judging {
         Judging { agent, views, thought: Thought::default(), values: Vec::new(), choices }
     }
 
-    /// The agent.
+    /// The agent that judges the placements.
     pub fn agent(&self) -> &Agent {
         &self.agent
     }

@@ -29,7 +29,6 @@ const ALIGNMENT: usize = 16;
 pub struct BlockLayout {
     /// Index of the first byte of each tensor.
     pub starts: Vec<usize>,
-    /// Number of bytes of the block.
     pub num_bytes: usize,
 }
 
@@ -51,7 +50,7 @@ impl BlockLayout {
 struct Part {
     field: Field,
     dtype: pb::DataType,
-    /// Shape for one environment.
+    /// Shape of a row, without the dimension of environments.
     shape: Vec<u32>,
     row_bytes: usize,
 }
@@ -89,6 +88,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
+    /// Resolves the fields of a session to tensors: their types, shapes and sizes.
     pub fn new(config: &SessionConfig, batch: &EnvBatch) -> Layout {
         let part = |field: &Field| {
             let FieldSpec { dtype, shape, .. } = batch.spec(*field);
@@ -121,10 +121,12 @@ impl Layout {
         parts.map(part).sum()
     }
 
+    /// Specs of the observations, in the order of the session.
     pub fn observation_specs(&self, batch: &EnvBatch) -> Vec<pb::TensorSpec> {
         self.observations.iter().map(|part| (&batch.spec(part.field)).into()).collect()
     }
 
+    /// Specs of the infos, in the order of the session.
     pub fn info_specs(&self, batch: &EnvBatch) -> Vec<pb::TensorSpec> {
         self.infos.iter().map(|part| (&batch.spec(part.field)).into()).collect()
     }

@@ -5,12 +5,12 @@
 
 use metrics::{Counter, counter};
 
-/// Kind of a metric.
+/// The kind of a metric, which decides how Prometheus treats its samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricKind {
     /// A number that only grows while the process runs.
     Counter,
-    /// A current number.
+    /// A number that goes up and down.
     Gauge,
     /// Counts of measurements up to each of several bounds.
     Histogram,
@@ -30,11 +30,10 @@ impl MetricKind {
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
-    /// Name in Prometheus.
+    /// Name of the metric in Prometheus.
     pub name: &'static str,
-    /// Kind of the metric.
     pub kind: MetricKind,
-    /// Labels of the metric.
+    /// Names of its labels; every sample has a value for each.
     pub labels: &'static [&'static str],
     /// Help text: what the metric counts.
     pub help: &'static str,
@@ -44,7 +43,7 @@ macro_rules! table {
     ($($row:ident: $kind:ident $name:literal [$($label:literal),*] $help:literal;)*) => {
         $(#[doc = $help] pub const $row: &str = $name;)*
 
-        /// All metrics.
+        /// All metrics, in the order of the table.
         pub const METRICS: &[Metric] =
             &[$(Metric { name: $name, kind: MetricKind::$kind, labels: &[$($label),*], help: $help }),*];
     };
@@ -162,6 +161,7 @@ pub(super) struct Counters {
 }
 
 impl Counters {
+    /// Looks the counters up in this process' recorder.
     pub fn new() -> Counters {
         Counters {
             steps: counter!(STEPS),

@@ -24,7 +24,7 @@ pub(super) struct Capacity {
 pub(super) enum Full {
     /// The caller has reached its limit.
     Caller { limit: u32 },
-    /// All places are taken.
+    /// All places of the server are taken.
     Server { limit: u32 },
 }
 
@@ -59,11 +59,12 @@ pub(super) struct Place {
 }
 
 impl Places {
+    /// Creates places that are all free.
     pub fn new(capacity: Capacity) -> Arc<Places> {
         Arc::new(Places { capacity, taken: Mutex::default() })
     }
 
-    /// Number of places taken.
+    /// Number of places that calls hold at the moment.
     pub fn num_taken(&self) -> u32 {
         self.taken().holders.len() as u32
     }

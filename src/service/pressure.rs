@@ -27,9 +27,8 @@ const LARGE_PARTS: u64 = 1024;
 /// How close the process is to its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// There is room.
     Calm,
-    /// Large amounts are refused.
+    /// Large amounts are refused, small ones are not.
     Tight,
     /// Work in progress is given up.
     Critical,

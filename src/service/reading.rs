@@ -13,7 +13,7 @@ use super::layout::ANSWER_OVERHEAD;
 use super::refusal::Refusal;
 use super::session_state::SessionState;
 
-/// A Render in progress.
+/// A call of Render and its drawings so far.
 #[derive(Debug)]
 pub(super) struct Rendering {
     request: pb::RenderRequest,
@@ -28,7 +28,7 @@ enum Drawn {
     Pixels(Painter),
 }
 
-/// A SaveState in progress.
+/// A call of SaveState and its snapshots so far.
 #[derive(Debug)]
 pub(super) struct Saving {
     request: pb::SaveStateRequest,

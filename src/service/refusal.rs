@@ -56,7 +56,6 @@ pub enum Refusal {
     SessionLimit {
         /// The owner of the limit.
         scope: Scope,
-        /// The limit.
         limit: u32,
         /// Time until the next lease may expire.
         retry_after: Duration,
@@ -68,7 +67,6 @@ pub enum Refusal {
         scope: Scope,
         /// Number of environments in use.
         used: u32,
-        /// Limit on environments.
         limit: u32,
         /// Number of environments that the request adds.
         wanted: u32,
@@ -80,7 +78,6 @@ pub enum Refusal {
     EvaluationLimit {
         /// The owner of the limit.
         scope: Scope,
-        /// The limit.
         limit: u32,
         /// Time after which to try again.
         retry_after: Duration,
@@ -98,7 +95,6 @@ pub enum Refusal {
     WatchLimit {
         /// The owner of the limit.
         scope: Scope,
-        /// The limit.
         limit: u32,
     },
     /// The answer stayed unread for so long that another call took over the place.
@@ -133,7 +129,6 @@ pub enum Refusal {
         bytes: u64,
         /// Limit on the bytes of all sessions.
         limit: u64,
-        /// Bytes that sessions use.
         taken: u64,
     },
     /// Too little memory for an evaluation.
@@ -145,7 +140,6 @@ pub enum Refusal {
         bytes: u64,
         /// Limit on the bytes of evaluations, of this caller or of all.
         limit: u64,
-        /// Bytes that evaluations use.
         taken: u64,
     },
     /// Too little memory for an answer.
@@ -157,7 +151,6 @@ pub enum Refusal {
         bytes: u64,
         /// Limit on the bytes of answers, of this connection or of the server.
         limit: u64,
-        /// Bytes that answers use.
         taken: u64,
     },
     /// Too little memory for a request.
@@ -165,11 +158,9 @@ pub enum Refusal {
         "no room for a message of {bytes} bytes: incoming requests hold {taken} of {limit} bytes, and this connection has used its share of the rest"
     )]
     RequestLimit {
-        /// Bytes of the message.
         bytes: u64,
         /// Limit on the bytes of requests, of this connection or of the server.
         limit: u64,
-        /// Bytes that requests use.
         taken: u64,
     },
     /// The rest of the request did not arrive.
@@ -180,16 +171,13 @@ pub enum Refusal {
     },
     /// The connection has used its share of the calls in progress.
     #[error("this connection has used its share of the {limit} calls in progress")]
-    CallLimit {
-        /// The limit.
-        limit: u64,
-    },
+    CallLimit { limit: u64 },
     /// A sequence number that is neither the next one nor the last one with an identical request.
     #[error(
         "sequence_number is {got}, expected {expected}, or the last request again with its sequence_number"
     )]
     SequenceMismatch {
-        /// The next sequence number.
+        /// The number that the session would take next.
         expected: u64,
         /// The number in the request.
         got: u64,
@@ -255,7 +243,6 @@ pub enum Refusal {
 pub enum Scope {
     /// The server: other callers may have used up the limit.
     Server,
-    /// The session.
     Session,
     /// The caller: a connection, for tokens without names.
     Connection,

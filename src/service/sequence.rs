@@ -50,7 +50,7 @@ impl<A: Message + Name + 'static> Given for A {
     }
 }
 
-/// An encoded answer.
+/// An encoded answer, with the name of its type.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct WrittenAnswer {
     /// Name of the message type.

@@ -128,7 +128,7 @@ impl SessionState {
         &self.sequence
     }
 
-    /// The finished episodes.
+    /// The session's learning curve: all finished episodes, in rows.
     pub fn history(&self) -> &History {
         &self.history
     }
@@ -153,11 +153,12 @@ impl SessionState {
         List::collect(answers, self.named(env_ids))
     }
 
+    /// The environments of the session.
     pub fn batch(&self) -> &EnvBatch {
         &self.batch
     }
 
-    /// The watched environments.
+    /// The environments that viewers watch, with the origins of their cells.
     pub fn watched(&self) -> &Watched {
         &self.watched
     }

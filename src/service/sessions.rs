@@ -49,10 +49,9 @@ const REMEMBERED: usize = 4096;
 /// How often the store checks all leases.
 const REAPING_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Limits of a store.
+/// The limits of a store, for all callers together unless stated otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreLimits {
-    /// Most sessions.
     pub max_sessions: u32,
     /// Most environments, in all sessions.
     pub max_envs: u32,
@@ -116,7 +115,6 @@ struct Taken {
 #[derive(Debug)]
 pub(super) struct NewSession {
     pub owner: Caller,
-    /// Limits of the owner.
     pub limits: CallerLimits,
     pub request: Option<RequestId>,
     pub num_envs: u32,
@@ -127,7 +125,7 @@ pub(super) struct NewSession {
 }
 
 impl SessionStore {
-    /// An empty store.
+    /// A store without sessions. Leases follow this clock.
     pub fn new(limits: StoreLimits, clock: Clock, pressure: &Pressure) -> SessionStore {
         let StoreLimits { memory, max_watches: max, max_watches_per_caller, max_unread, .. } = limits;
         let capacity = Capacity { max, max_per_caller: max_watches_per_caller, max_unread };

@@ -17,7 +17,7 @@ use super::layout::{Finals, Tensors};
 use super::refusal::Refusal;
 use super::session_state::SessionState;
 
-/// A Step in progress.
+/// A call of Step and the rows that it has performed.
 #[derive(Debug)]
 pub(super) struct Stepping {
     request: pb::StepRequest,
@@ -28,7 +28,7 @@ pub(super) struct Stepping {
 #[derive(Debug)]
 enum Stage {
     Begin,
-    /// Texts become actions.
+    /// Actions given as text become numbers.
     Read(Rooms, Vec<i32>),
     /// The actions of the rows before this one can be performed.
     Check(Rooms, Vec<i32>, usize),

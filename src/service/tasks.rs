@@ -14,7 +14,7 @@ use super::tables;
 /// Rough time to generate a task.
 const GENERATING: Duration = Duration::from_millis(50);
 
-/// A task.
+/// Answers GetTask: generates the task on the pool, after its exact values are computed.
 pub(super) async fn get(
     request: pb::GetTaskRequest,
     lane: &CallLane,

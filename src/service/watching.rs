@@ -53,7 +53,7 @@ enum Next {
     Nothing,
 }
 
-/// A caller that watches.
+/// A caller that watches a session, between two frames.
 struct Viewer {
     store: Arc<SessionStore>,
     caller: Caller,

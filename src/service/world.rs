@@ -26,7 +26,6 @@ enum Phase {
     /// No episode is running, and a joined agent knows that: the next step starts one.
     #[default]
     Between,
-    /// An episode is running.
     Running,
     /// A client ended the episode from outside: the next step only reports that.
     Cut,

@@ -10,7 +10,6 @@ use tetrion_toolkit::optimizers::{InvalidParameter, TellError};
 /// The reason why a run cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum TrainError {
-    /// A setting is invalid.
     #[error(transparent)]
     Usage(#[from] UsageError),
     /// A call to a server failed.
@@ -31,9 +30,8 @@ pub enum TrainError {
     /// The checkpoint belongs to another run.
     #[error("{}: {reason}", mismatch(folder))]
     Mismatch {
-        /// Folder of the run.
         folder: PathBuf,
-        /// The difference.
+        /// Difference between the settings and the checkpoint.
         reason: String,
     },
 }

@@ -16,12 +16,7 @@ pub enum RecordError {
     #[error(
         "game {index} has {steps} steps, a recording at most {MAX_RECORDED_STEPS}; --max-pieces makes games shorter"
     )]
-    TooLong {
-        /// Index of the game.
-        index: u32,
-        /// Steps in the game.
-        steps: u64,
-    },
+    TooLong { index: u32, steps: u64 },
     /// The server refused or failed the replay.
     #[error(transparent)]
     Client(#[from] ClientError),

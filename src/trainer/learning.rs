@@ -38,12 +38,11 @@ use tetrion_core::engine::Tetromino;
 use tetrion_core::engine::rng::{Tag, below, word};
 use tetrion_core::features::kernel::Kernel;
 
-/// A game in progress.
+/// A game of the learner, as a checkpoint holds it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Playing {
     /// The playfield, lowest row first.
     rows: Vec<u32>,
-    /// Lines cleared so far.
     lines: u64,
     /// Pieces until the game restarts from another playfield, if restarts are on.
     left: u32,
@@ -52,7 +51,7 @@ pub struct Playing {
     seen: Option<Scored>,
 }
 
-/// Inputs of a score.
+/// The inputs of a score, to which an update applies.
 #[derive(Clone, Debug, PartialEq)]
 struct Scored {
     features: Vec<f32>,
@@ -70,7 +69,6 @@ pub struct LearningRecord {
     pub lines: Option<f64>,
     /// Number of games that ended while learning.
     pub games: u64,
-    /// Pieces landed while learning.
     pub pieces: u64,
     /// Score of the current result, in games for this check only.
     pub check: ScoreNote,
@@ -79,10 +77,8 @@ pub struct LearningRecord {
 /// Content of a checkpoint, besides the number of its generation.
 #[derive(Serialize, Deserialize)]
 struct Learned {
-    /// State of the learner.
     #[serde(flatten)]
     learner: LearnerState,
-    /// The games in progress.
     games: Vec<Playing>,
     /// Playfields from which games restart.
     kept: SeenPlayfields,
@@ -93,11 +89,9 @@ struct Learned {
 /// Durations and score of a generation.
 #[derive(Debug)]
 pub struct Lesson {
-    /// Time spent learning.
     pub learned_in: Duration,
     /// Time of the whole generation.
     pub took: Duration,
-    /// Score of the check.
     pub score: Score,
 }
 
@@ -195,12 +189,12 @@ impl Learning {
         Ok(Learning { settings, model, client, learner, games, kept, run, records })
     }
 
-    /// Settings of the run.
+    /// The settings of the run, as its folder has them.
     pub fn settings(&self) -> &Settings<Lessons> {
         &self.settings
     }
 
-    /// Folder of the run.
+    /// The folder of the run, which this value holds locked.
     pub fn run(&self) -> &RunFolder {
         &self.run
     }
@@ -397,7 +391,7 @@ impl Learning {
         self.model.as_deref().and_then(ModelShape::tables)
     }
 
-    /// The current result.
+    /// The weights, and the parameters of the model, if the run learns one.
     fn incumbent(&self) -> (Vec<f64>, Option<ModelNote>) {
         let (weights, parameters) = self.learner.incumbent(self.settings.feature_names.len());
         (weights, self.model.as_ref().map(|shape| ModelNote::new(shape, parameters)))

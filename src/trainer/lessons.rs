@@ -41,16 +41,15 @@ pub enum Moves {
     /// A sum of weights and entries.
     #[serde(rename = "learning")]
     OfSum(TdConfig),
-    /// A network.
     #[serde(rename = "network")]
     OfNetwork(NetworkConfig),
 }
 
-/// Name of the method.
+/// The method of a run that learns, as its settings name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MethodName {
-    /// Temporal differences.
+    /// Temporal differences, learned from every step.
     Td,
 }
 

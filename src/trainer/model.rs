@@ -30,10 +30,7 @@ pub enum ShapeNote {
         tuples: Vec<TuplePattern>,
     },
     /// Tables over patterns of the afterstate.
-    NTuple {
-        /// The patterns.
-        tuples: Vec<TuplePattern>,
-    },
+    NTuple { tuples: Vec<TuplePattern> },
 }
 
 impl ModelNote {

@@ -8,7 +8,7 @@ use super::settings::Settings;
 use super::weights::ScoreNote;
 use tetrion_toolkit::optimizers::{Generation, State};
 
-/// A line of `generations.jsonl`.
+/// A line of `generations.jsonl`, equal in every run with the same settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// The optimiser's report on the generation.
@@ -24,16 +24,14 @@ pub struct Record {
     pub pieces: u64,
 }
 
-/// A line of `timing.jsonl`.
+/// A line of `timing.jsonl`, which differs from run to run.
 #[derive(Debug, Serialize)]
 pub struct Timing {
     /// Number of the generation, from 0.
     pub generation: u32,
     /// Time when the generation ended.
     pub finished_unix_seconds: f64,
-    /// Duration of the generation.
     pub seconds: f64,
-    /// Pieces landed per second.
     pub pieces_per_second: f64,
 }
 
@@ -54,9 +52,7 @@ impl Timing {
 /// State in a search's checkpoint.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct CheckpointState {
-    /// State of the search.
     #[serde(flatten)]
     pub search: State,
-    /// Settings of the search.
     pub settings: Settings,
 }

@@ -72,7 +72,6 @@ pub struct RunFolder {
 pub struct Resumed<C, S> {
     /// The run, ready for its next generation.
     pub run: RunFolder,
-    /// Settings of the run.
     pub config: C,
     /// State after the last complete generation; `None` if none was completed.
     pub state: Option<S>,
@@ -83,28 +82,18 @@ pub struct Resumed<C, S> {
 pub enum RunFolderError {
     /// The folder already holds a run.
     #[error("{} already holds a run: resume it, or choose another folder", folder.display())]
-    Exists {
-        /// The folder.
-        folder: PathBuf,
-    },
+    Exists { folder: PathBuf },
     /// The folder holds no run.
     #[error("{} holds no run: there is no {CONFIG} in it", folder.display())]
-    NotARun {
-        /// The folder.
-        folder: PathBuf,
-    },
+    NotARun { folder: PathBuf },
     /// Another process is writing to the run.
     #[error("another process is writing to the run in {}", folder.display())]
-    Locked {
-        /// The folder.
-        folder: PathBuf,
-    },
+    Locked { folder: PathBuf },
     /// A file cannot be read, written, locked or truncated. Earlier records stay valid.
     #[error("cannot {action} {}: {reason}", path.display())]
     Io {
-        /// The operation that failed.
+        /// The failed operation as a verb, such as `read`.
         action: &'static str,
-        /// The file.
         path: PathBuf,
         /// The system's error. Not a `source`, because the message already shows it.
         reason: io::Error,
@@ -112,9 +101,8 @@ pub enum RunFolderError {
     /// A file has unexpected contents.
     #[error("{} is not what this program writes: {reason}", path.display())]
     Malformed {
-        /// The file.
         path: PathBuf,
-        /// Place and cause.
+        /// Place and cause of the first mistake.
         reason: String,
     },
     /// The number of lines does not match the checkpoint: some are missing, or there are more than one interruption can
@@ -127,7 +115,6 @@ pub enum RunFolderError {
         count(*expected, "generation")
     )]
     OutOfStep {
-        /// The file.
         path: PathBuf,
         /// Number of complete lines in the file.
         found: u64,
@@ -268,7 +255,7 @@ impl RunFolder {
         self.num_generations
     }
 
-    /// Path of the folder.
+    /// Path of the folder, as the caller gave it.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

@@ -9,13 +9,9 @@ use tetrion_core::summary::{LinesPerLoss, PerPiece, Statistics};
 /// The score of one controller.
 #[derive(Clone, Debug)]
 pub struct Score {
-    /// Name of the controller.
     pub name: String,
-    /// Lines per game.
     pub lines: Statistics,
-    /// Pieces per game.
     pub pieces: Statistics,
-    /// Steps per game.
     pub steps: Statistics,
     /// Points per game, under the rules' scoring.
     pub points: Statistics,

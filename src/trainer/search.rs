@@ -22,7 +22,7 @@ use crate::plot::Chart;
 use tetrion_client::{Client, Evaluated, EvaluationRequest};
 use tetrion_toolkit::optimizers::{self, Look, Optimizer, State};
 
-/// A search in progress.
+/// A training run that searches: the optimiser, and the folder that records it.
 pub struct Search {
     settings: Settings,
     client: Client,
@@ -91,12 +91,12 @@ impl Search {
         Ok(search)
     }
 
-    /// Settings of the run.
+    /// The settings of the run, as its folder has them.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Folder of the run.
+    /// The folder of the run, which this value holds locked.
     pub fn run(&self) -> &RunFolder {
         &self.run
     }

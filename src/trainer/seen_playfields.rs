@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use tetrion_core::engine::rng::below;
 
-/// Most playfields per height.
+/// Most playfields per height that a run keeps.
 const KEPT: usize = 512;
 
 /// Playfields that a run has seen, by the height of their stack. Games restart from them: a good player is seldom in

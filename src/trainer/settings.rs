@@ -30,7 +30,6 @@ pub struct Settings<M = Config> {
     /// Seed of all draws, for weights and for pieces.
     #[serde(with = "seed_text")]
     pub seed: u64,
-    /// Number of generations.
     pub generations: u32,
     /// Games per candidate at the first look, or concurrent games when learning from every step.
     pub games: u32,
@@ -56,9 +55,7 @@ pub struct Settings<M = Config> {
     pub rules: String,
     /// Version of the rules, required of every game.
     pub rules_version: String,
-    /// Columns of the playfield.
     pub width: u32,
-    /// Rows of the playfield.
     pub height: u32,
     /// Name of the feature set; empty for an explicit list of features.
     pub feature_set: String,

@@ -32,7 +32,7 @@ pub struct TrainedWeights {
 /// Progress of a run when it wrote its weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// After this many generations.
+    /// After this many generations, while the run goes on.
     Generation(u32),
     /// The result, after the end of the run.
     Result,

@@ -8,7 +8,6 @@ use tetrion_client::{Estimate, GameResult};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
-    /// Lines cleared.
     #[default]
     Lines,
     /// Points under the rules' scoring.

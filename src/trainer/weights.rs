@@ -44,7 +44,6 @@ pub struct Weights {
     pub terminal_value: TerminalValue,
     /// How the controller uses the next pieces: `greedy` (not at all), `lookahead` or `expectation`.
     pub search: Search,
-    /// Rules of the games.
     pub rules: RulesNote,
     /// Seeds that led to the weights and to the score.
     pub seeds: SeedsNote,
@@ -68,17 +67,16 @@ pub struct SeedsNote {
     pub evaluation: u64,
 }
 
-/// A measured score.
+/// A score as files of a run have it, with everything needed to judge it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScoreNote {
     /// Unit of the score: `lines`, `pieces` or `points`.
     pub unit: String,
-    /// Number of games played.
     pub num_games: u64,
     /// Number of games that a limit cut short; unless it is 0, the mean is a lower bound.
     pub num_truncated: u64,
-    /// Mean over the games.
+    /// Mean of the unit over the games.
     pub mean: f64,
     /// Standard deviation over the games, with divisor n - 1.
     pub std: f64,
@@ -102,20 +100,10 @@ pub enum WeightsError {
     Format(u32),
     /// The numbers of weights and names differ.
     #[error("it has {} and {}", count(*names as u64, "feature name"), count(*weights as u64, "weight"))]
-    Length {
-        /// Number of feature names.
-        names: usize,
-        /// Number of weights.
-        weights: usize,
-    },
+    Length { names: usize, weights: usize },
     /// No controller can use the weight.
     #[error("the weight of {name} is {value:?}, not a number of at most 1e300")]
-    Weight {
-        /// Name of the feature.
-        name: String,
-        /// The weight.
-        value: f64,
-    },
+    Weight { name: String, value: f64 },
     /// The model's shape or one of its parameters is invalid.
     #[error("its model cannot be played: {0}")]
     Model(String),
@@ -222,7 +210,7 @@ impl Weights {
         }
     }
 
-    /// How the controller plays.
+    /// How the controller plays: the value of lost games, and the search.
     pub fn play(&self) -> Play {
         Play { terminal_value: self.terminal_value, search: self.search }
     }

@@ -34,7 +34,7 @@ impl Aim {
         Some(Aim { piece, hold, orientation, middle: middle(column, shape.width), depth: 0 })
     }
 
-    /// The piece to place.
+    /// The piece that the player aims: the current one, or after [`Aim::swap`] the other one.
     pub fn piece(&self) -> Piece {
         self.piece
     }

@@ -9,7 +9,7 @@ use ratatui::widgets::{Block, Widget};
 use super::palette::{Palette, ScreenCell};
 use tetrion_toolkit::recording::{Cell, Scene, SceneCells};
 
-/// Size of a cell.
+/// The size of a cell; small screens have smaller cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellSize {
     /// This many lines, and twice as many columns.
@@ -32,17 +32,13 @@ impl CellSize {
 /// A playfield with everything drawn on it.
 #[derive(Clone, Copy, Debug)]
 pub struct Board<'a> {
-    /// The game.
     pub scene: &'a Scene,
     /// Number of rows to show, from the lowest.
     pub rows: u8,
     /// Cells of the hinted placement.
     pub hint: Option<SceneCells>,
-    /// Name of the player.
     pub name: &'a str,
-    /// Size of the cells.
     pub cells: CellSize,
-    /// Colours of the board.
     pub palette: Palette,
 }
 

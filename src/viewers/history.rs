@@ -18,10 +18,10 @@ pub struct TimedFrame {
     pub frame: WatchedFrame,
 }
 
-/// State of the call.
+/// The state of the call that brings the frames.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Link {
-    /// Frames arrive.
+    /// The call is open, and frames arrive.
     #[default]
     Up,
     /// The server is lost, for this reason. The call is retried.
@@ -38,7 +38,6 @@ pub struct FrameHistory {
     oldest: u64,
     bytes: usize,
     max_bytes: usize,
-    /// State of the call.
     pub link: Link,
 }
 

@@ -21,7 +21,6 @@ pub enum Palette {
 /// Content of a cell on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScreenCell {
-    /// An empty cell.
     Empty,
     /// A landed cell, with its piece; `None` for a cell of the initial playfield or of garbage.
     Landed(Option<Piece>),
@@ -127,7 +126,7 @@ impl Palette {
         }
     }
 
-    /// Style of labels.
+    /// Style of words that name something, less bright than values.
     pub fn label(self) -> Style {
         match self {
             Palette::Ascii => Style::new().add_modifier(Modifier::DIM),
@@ -140,7 +139,7 @@ impl Palette {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    /// Frame of a playfield.
+    /// Characters for the frame around a playfield.
     pub fn frame(self) -> border::Set<'static> {
         const ASCII: border::Set<'static> = border::Set {
             top_left: "+",

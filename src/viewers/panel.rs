@@ -8,19 +8,16 @@ use crate::text::numbers::{grouped, short};
 use tetrion_core::engine::{ActionModel, Piece, Rules, Shape};
 use tetrion_toolkit::recording::Scene;
 
-/// Columns of a panel.
+/// Columns that a panel takes, whatever the rules.
 pub const PANEL_WIDTH: u16 = 14;
 
 /// The numbers and next pieces of a game.
 #[derive(Clone, Copy, Debug)]
 pub struct Panel<'a> {
-    /// The game.
     pub scene: &'a Scene,
-    /// Rules of the game.
     pub rules: &'a Rules,
     /// A note on the player, such as its state.
     pub note: &'a str,
-    /// Colours of the panel.
     pub palette: Palette,
 }
 

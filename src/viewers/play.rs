@@ -66,7 +66,7 @@ const KEYS_OF_STEERING: [&str; 13] = [
     "+/- speed",
 ];
 
-/// A person's game.
+/// A person's game, with an optional opponent on the same pieces.
 #[derive(Clone, Debug)]
 pub struct Play {
     series: GameSeries,
@@ -84,7 +84,7 @@ pub struct Play {
     hint: Option<Reasons>,
     /// Speed in rows per second.
     speed: f64,
-    /// Steps that are due.
+    /// Steps that have become due and are not played yet, with a fraction.
     due: f64,
     is_paused: bool,
     message: String,
@@ -97,19 +97,17 @@ pub const MAX_FALL_SPEED: f64 = 100.0;
 /// Settings of a person's game.
 #[derive(Clone, Debug)]
 pub struct PlaySetup {
-    /// Series of games.
     pub series: GameSeries,
     /// Number of the first game.
     pub game: u64,
     /// Opponent on the same pieces.
     pub against: Option<Contender>,
-    /// How the opponent plays.
+    /// Search of the opponent, and its value of lost games.
     pub choice: PlayChoice,
     /// Name of the controller that gives hints.
     pub hint: String,
     /// Rows per second that a piece falls, 0 to [`MAX_FALL_SPEED`]; `None` for the usual speed of the rules.
     pub speed: Option<f64>,
-    /// Colours of the screen.
     pub palette: Palette,
 }
 
@@ -143,7 +141,7 @@ impl Play {
         Ok(play)
     }
 
-    /// Starts a game.
+    /// Starts the game with this number: the person's and the opponent's.
     fn begin(&mut self, game: u64) -> Result<(), UsageError> {
         let (setup, seed) = (self.series.setup(game), self.series.episode_seed(game));
         let rival = self.against.as_ref().map(|contender| contender.player(&setup, self.choice, seed));
@@ -171,12 +169,12 @@ impl Play {
         self.recorder.course()
     }
 
-    /// The opponent, if any.
+    /// The opponent's game; `None` without an opponent.
     pub fn rival(&self) -> Option<&Player> {
         self.rival.as_ref()
     }
 
-    /// The current hint.
+    /// The reasons of the hint on the screen, if the person asked for one.
     pub fn hint(&self) -> Option<&Reasons> {
         self.hint.as_ref()
     }
@@ -208,7 +206,7 @@ impl Play {
         self.message = self.course().end().map_or(String::new(), |end| end.to_string());
     }
 
-    /// Plays an action.
+    /// Plays an action. One that is impossible changes only the message.
     fn play(&mut self, action: u16) {
         // An impossible action changes nothing.
         match self.recorder.play(action) {

@@ -14,6 +14,6 @@ pub trait Program {
     /// Reacts to a key. `Break` ends the program.
     fn press(&mut self, key: KeyCode) -> ControlFlow<()>;
 
-    /// Advances the program's time.
+    /// Advances the program by this much time since the last call.
     fn pass(&mut self, time: Duration);
 }

@@ -18,13 +18,10 @@ const NUMBERS: [usize; 3] = [8, 7, 8];
 /// The reasons in the form of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Explained<'a> {
-    /// The reasons.
     pub reasons: &'a Reasons,
-    /// Rules of the game.
     pub rules: &'a Rules,
     /// The user's placement, for comparison.
     pub yours: Option<Placement>,
-    /// Colours of the table.
     pub palette: Palette,
 }
 

@@ -28,7 +28,7 @@ const KEYS: [&str; 8] = [
     "pgup/pgdn 100 frames",
 ];
 
-/// A watched session.
+/// The screen of a watched session: live, paused, or going through past frames.
 #[derive(Debug)]
 pub struct SessionViewer {
     session: WatchedSession,
@@ -79,7 +79,7 @@ impl SessionViewer {
         self.at.map_or(kept.newest(), |at| at.max(kept.oldest()))
     }
 
-    /// Pauses at a frame.
+    /// Pauses at the frame with this number, or at the nearest that is still kept.
     fn stop_at(&mut self, number: u64) {
         let kept = self.kept();
         let number = number.clamp(kept.oldest(), kept.newest());

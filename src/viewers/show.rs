@@ -24,9 +24,7 @@ const FOOT: u16 = 2;
 /// A player on the screen.
 #[derive(Clone, Debug)]
 pub struct Seat<'a> {
-    /// Name of the player.
     pub name: &'a str,
-    /// The player's game.
     pub scene: Scene,
     /// Cells of the hinted placement.
     pub hint: Option<SceneCells>,
@@ -34,12 +32,11 @@ pub struct Seat<'a> {
     pub note: &'a str,
 }
 
-/// Content of the screen.
+/// Everything on the screen, from which [`Show::render`] chooses a layout.
 #[derive(Clone, Debug)]
 pub struct Show<'a> {
     /// The players, at least one.
     pub seats: Vec<Seat<'a>>,
-    /// Rules of the games.
     pub rules: &'a Rules,
     /// Reasons for a player's placement, and the user's placement to compare.
     pub reasons: Option<(&'a Reasons, Option<Placement>)>,
@@ -47,7 +44,6 @@ pub struct Show<'a> {
     pub words: Vec<String>,
     /// Help texts of the keys, the most important first.
     pub keys: &'a [&'a str],
-    /// Colours of the screen.
     pub palette: Palette,
 }
 
@@ -105,7 +101,7 @@ impl Show<'_> {
         sizes.min_by_key(missing).expect("there is an arrangement")
     }
 
-    /// Draws the screen.
+    /// Draws the screen in the largest layout that fits, or says how large it should be.
     pub fn render(&self, buffer: &mut Buffer) {
         let area = buffer.area;
         let players = self.seats.len() as u16;

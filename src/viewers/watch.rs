@@ -38,7 +38,7 @@ const KEYS: [&str; 9] = [
     "e to the end",
 ];
 
-/// Watched games.
+/// Games that are watched side by side, all at one step.
 #[derive(Debug)]
 pub struct Watch {
     series: GameSeries,
@@ -69,19 +69,17 @@ pub struct Watch {
 /// Settings of the watched games.
 #[derive(Clone, Debug)]
 pub struct WatchSetup {
-    /// Series of games.
     pub series: GameSeries,
     /// Number of the first game.
     pub game: u64,
     /// The players, at most 16, on the same pieces.
     pub contenders: Vec<Contender>,
-    /// How the players play.
+    /// Search of the players, and their value of lost games.
     pub choice: PlayChoice,
     /// Steps per second; `None` for the usual speed of the rules.
     pub speed: Option<u32>,
     /// Whether the first game starts paused.
     pub paused: bool,
-    /// Colours of the screen.
     pub palette: Palette,
 }
 
@@ -119,7 +117,7 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Starts a game.
+    /// Starts the game with this number for all players.
     fn begin(&mut self, game: u64) -> Result<(), UsageError> {
         let (setup, seed) = (self.series.setup(game), self.series.episode_seed(game));
         let player = |contender: &Contender| contender.player(&setup, self.choice, seed);
@@ -144,7 +142,7 @@ impl Watch {
         self.problem = looks.filter_map(Result::err).last().map(|error| error.to_string());
     }
 
-    /// The players.
+    /// The players, in the order in which the user named them.
     pub fn players(&self) -> &[Player] {
         &self.players
     }

@@ -39,7 +39,7 @@ pub enum RemoteError {
     /// The server refused the call.
     #[error("a call failed")]
     Call(#[from] Status),
-    /// An answer is incomplete.
+    /// The answer lacks this field.
     #[error("an answer has no {0}")]
     Answer(&'static str),
 }
@@ -197,7 +197,7 @@ pub struct RemoteSession {
 }
 
 impl RemoteSession {
-    /// Name of the session.
+    /// Name of the session on the server, for other calls.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -26,7 +26,7 @@ use crate::{mixes, survivors};
 const TRIES: usize = 2;
 const TRIES_OF_WAITING: usize = 3;
 
-/// An attack under way.
+/// An attack that is running against the server of an arena.
 pub type Fight<'a> = Pin<Box<dyn Future<Output = Result<()>> + 'a>>;
 
 /// What an attack is, and what it may cost.
@@ -43,7 +43,7 @@ pub struct Attack {
     pub cgroup_mib: u64,
     /// The slowest answer that the bystander gets.
     pub slowest: Duration,
-    /// Descriptors of the process.
+    /// Files and sockets that the server may have open.
     pub descriptors: u32,
     /// Whether a reader reads its stderr.
     pub stderr: bool,

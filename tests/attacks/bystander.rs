@@ -26,14 +26,14 @@ const DEADLINE: Duration = Duration::from_secs(10);
 /// How long an attacker waits for one to what it prepares, of tens of thousands of environments maybe.
 const PREPARATION: Duration = Duration::from_secs(60);
 
-/// The caller at work.
+/// A caller that steps a small session at fixed times until it is stopped.
 #[derive(Debug)]
 pub struct Bystander {
     seen: Arc<Mutex<Seen>>,
     stepping: JoinHandle<()>,
 }
 
-/// What it has seen.
+/// Waiting times of the bystander, and its first error.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
     pub times: Vec<Duration>,

@@ -40,7 +40,7 @@ enum Code {
 
 use Code::*;
 
-/// What a server does.
+/// The reaction of a server to the frames of a case.
 #[derive(Clone, Copy, Debug)]
 enum Reaction {
     /// The connection ends with this code.
@@ -242,7 +242,7 @@ const CASES: &[Case] = &[
     other("4.3", "a block that ends in the middle of a field", || with_block(&[0x00, 0x05, b'x']), Ends(ProtocolError), COARSE),
 ];
 
-/// What happened.
+/// The frames that came after those of a case, and whether the connection ended.
 #[derive(Debug, Default)]
 struct Seen {
     frames: Vec<Frame>,

@@ -74,7 +74,7 @@ fn table() -> pb::EvaluatePoliciesRequest {
     }
 }
 
-/// Rows of weights.
+/// An evaluation of as many policies as there are rows of weights.
 fn matrix(rows: u32) -> pb::EvaluatePoliciesRequest {
     weights("bcts8", 8, rows, 1)
 }

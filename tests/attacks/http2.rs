@@ -32,7 +32,7 @@ pub const PADDED: u8 = 0x8;
 /// Of HEADERS: a priority stands before the fields.
 pub const WITH_PRIORITY: u8 = 0x20;
 
-/// Settings by their numbers.
+/// Settings, by their numbers in the standard.
 pub const HEADER_TABLE_SIZE: u16 = 1;
 pub const ENABLE_PUSH: u16 = 2;
 pub const INITIAL_WINDOW_SIZE: u16 = 4;
@@ -53,7 +53,7 @@ pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// SETTINGS of these values.
+/// A SETTINGS frame with these settings and their values.
 pub fn settings(values: &[(u16, u32)]) -> Vec<u8> {
     let each = |&(id, value): &(u16, u32)| [&id.to_be_bytes()[..], &value.to_be_bytes()].concat();
     frame(SETTINGS, 0, 0, &values.iter().flat_map(each).collect::<Vec<u8>>())
@@ -145,7 +145,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects, and sends nothing.
+    /// Connects to the server, and sends nothing, not even the preface.
     pub async fn silent(address: SocketAddr) -> io::Result<Connection> {
         Connection::silent_from(Ipv4Addr::LOCALHOST, address).await
     }

@@ -33,13 +33,13 @@ use crate::messages::{EVALUATE, STREAM, endless};
 use crate::records::Records;
 use crate::victim::{DESCRIPTORS, Victim};
 
-/// How much of everything.
+/// The callers that a server has, and for how long.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     pub duration: Duration,
     /// Sessions of 16 environments, stepped in turn in an open loop.
     pub sessions: usize,
-    /// Their steps a second.
+    /// Steps per second of all sessions together.
     pub rate: u32,
     /// Streams of 16 environments, each with a few requests ahead.
     pub streams: usize,

@@ -33,7 +33,7 @@ const MANY: u32 = 16_384;
 const ROUNDS: usize = 7;
 const SLICE: Duration = Duration::from_secs(3);
 
-/// What others do meanwhile.
+/// The calls of others while the learner steps.
 #[derive(Clone, Copy, Debug)]
 enum Mix {
     Nothing,

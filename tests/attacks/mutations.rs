@@ -20,7 +20,7 @@ use crate::bystander::{connect, session, step};
 use crate::messages::samples;
 
 const ENVS: u32 = 3;
-/// Calls at a time.
+/// Calls that are open at a time.
 const AT_ONCE: usize = 16;
 /// How long one may take: a mutated game may be endless.
 const DEADLINE: Duration = Duration::from_millis(100);
@@ -137,7 +137,7 @@ async fn target(channel: &Channel) -> Result<(String, Bytes)> {
     Ok((name, state))
 }
 
-/// Messages of every method.
+/// Sends mutated messages to every method that takes one.
 pub async fn messages(arena: &Arena) -> Result<()> {
     let channel = connect(arena.address).await?;
     let (name, state) = target(&channel).await?;

@@ -31,7 +31,7 @@ const SENT: &[(&str, &[(&str, &str)])] = &[
     ("127.0.0.1.page.example", &[("content-type", "application/grpc-web+proto")]),
 ];
 
-/// The bystander's.
+/// The number of sessions that the bystander has.
 const OWN_SESSIONS: u32 = 1;
 
 pub async fn pages(arena: &Arena) -> Result<()> {

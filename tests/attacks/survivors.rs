@@ -60,7 +60,7 @@ const SHORT: Load = Load {
     vanishing: 10,
 };
 
-/// What all callers share.
+/// The state that all callers share.
 struct World {
     twins: Twins,
     faults: Faults,
@@ -69,7 +69,7 @@ struct World {
     counts: Counts,
 }
 
-/// What became of sessions.
+/// Counts of sessions that went on, and of answers that were compared.
 #[derive(Debug, Default)]
 struct Counts {
     /// Sessions that have gone on after a drain, once for each drain.
@@ -107,7 +107,7 @@ pub async fn program(load: Load, every: Duration, seed: u64) -> Result<()> {
     Ok(())
 }
 
-/// What came of it.
+/// The outcome of a load on servers with faults.
 struct Report {
     records: Records,
     faults: Faults,

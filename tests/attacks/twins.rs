@@ -86,7 +86,7 @@ impl Twins {
         Err(Status::data_loss("the evaluation is not that of its twin"))
     }
 
-    /// Stops their server.
+    /// Stops the server of the twins, and checks that it ends well.
     pub async fn stop(self) -> Result<()> {
         self.victim.stop().await
     }

@@ -33,7 +33,7 @@ pub struct Victim {
     reader: Option<JoinHandle<()>>,
 }
 
-/// What it logs.
+/// The log of a server, of which only the amount and the first lines are kept.
 #[derive(Debug, Default)]
 struct Log {
     bytes: AtomicU64,
@@ -151,7 +151,7 @@ impl Victim {
         self.check_log()
     }
 
-    /// Asks it to stop.
+    /// Sends SIGTERM, which lets open calls end.
     pub fn terminate(&self) -> Result<()> {
         Ok(kill_process(Pid::from_child(&self.child), Signal::TERM)?)
     }

@@ -18,7 +18,7 @@ use crate::access::Logged;
 use crate::support::Command;
 use tetrion_service_testing::Client;
 
-/// A text of tests/data/tls.
+/// Reads a file of tests/data/tls.
 fn text(name: &str) -> String {
     fs::read_to_string(format!("{}/tests/data/tls/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }

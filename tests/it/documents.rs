@@ -13,7 +13,7 @@ use tetrion::protocol::dm_env_rpc::settings::SETTINGS;
 use tetrion::service::metrics::METRICS;
 
 use crate::evaluate::tetrion;
-use crate::layering::sources;
+use crate::layering::{sources, sources_in};
 use crate::support::Command;
 
 fn root() -> &'static Path {
@@ -466,6 +466,91 @@ fn no_doc_comment_begins_with_a_pronoun() {
     }
     assert!(wrong.is_empty(), "doc comments without a noun:\n{}", wrong.join("\n"));
     assert!(count > 2000, "only {count} doc comments were found");
+}
+
+/// The lines of code of a file, each with its number and the doc comment at it. Attributes between the two are skipped.
+fn documented(code: &str) -> Vec<(usize, String, &str)> {
+    let (mut comment, mut open, mut lines) = (String::new(), 0, Vec::new());
+    for (number, line) in (1..).zip(code.lines().map(str::trim)) {
+        if let Some(text) = line.strip_prefix("///") {
+            comment += text;
+        } else if open > 0 || line.starts_with("#[") {
+            open += line.matches('[').count() as i32 - line.matches(']').count() as i32;
+        } else if !line.starts_with("//") {
+            lines.push((number, std::mem::take(&mut comment), line));
+        }
+    }
+    lines
+}
+
+/// The name that a line of code defines: the first word that is no keyword.
+fn defined_name(line: &str) -> &str {
+    const KEYWORDS: [&str; 15] = [
+        "pub", "crate", "super", "in", "const", "async", "unsafe", "static", "mut", "fn", "struct", "enum",
+        "trait", "type", "mod",
+    ];
+    let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.find(|word| !word.is_empty() && !KEYWORDS.contains(word)).unwrap_or_default()
+}
+
+/// The words of a comment or of a name, in lower case and in the singular, without those that say nothing.
+fn telling_words(text: &str) -> BTreeSet<String> {
+    const FILLERS: [&str; 6] = ["the", "a", "an", "of", "its", "this"];
+    let letters: Vec<char> = text.chars().collect();
+    let mut spaced = String::new();
+    for (i, letter) in letters.iter().enumerate() {
+        let follows_capital = i > 0 && letters[i - 1].is_uppercase();
+        let precedes_small = letters.get(i + 1).is_some_and(|next| next.is_lowercase());
+        if letter.is_uppercase() && (!follows_capital || precedes_small) {
+            spaced.push(' ');
+        }
+        spaced.extend(letter.to_lowercase());
+    }
+    let words = spaced.split(|c: char| !c.is_alphanumeric());
+    let words = words.filter(|word| !word.is_empty() && !FILLERS.contains(word));
+    words.map(|word| word.strip_suffix('s').unwrap_or(word).to_owned()).collect()
+}
+
+/// rustdoc and editors show the name next to its comment.
+#[test]
+fn no_doc_comment_repeats_a_name() {
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    let folders = ["benches", "clients/python/native", "fuzz", "src", "tests"];
+    for path in folders.iter().flat_map(|folder| sources_in(&root().join(folder))) {
+        for (number, comment, line) in documented(&fs::read_to_string(&path).unwrap()) {
+            count += usize::from(!comment.is_empty());
+            if !comment.is_empty() && telling_words(&comment).is_subset(&telling_words(defined_name(line))) {
+                wrong.push(format!("{}:{number}:{comment}", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "doc comments that only repeat a name:\n{}", wrong.join("\n"));
+    assert!(count > 5000, "only {count} doc comments were found");
+}
+
+/// rustc's own lint would ask for a comment at every field and variant too.
+#[test]
+fn public_types_and_functions_are_documented() {
+    // The items of a macro have the comments of its caller.
+    let is_name = |word: &str| !word.starts_with('$');
+    let is_item = |line: &str| {
+        let words = line.strip_prefix("pub ").unwrap_or_default().split(' ');
+        let mut words = words.skip_while(|word| ["const", "async", "unsafe"].contains(word));
+        let kind = words.next().unwrap_or_default();
+        ["fn", "struct", "enum", "trait", "type"].contains(&kind) && words.next().is_some_and(is_name)
+    };
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    let is_test = |path: &&PathBuf| path.strip_prefix(root()).unwrap().iter().any(|folder| folder == "tests");
+    for path in sources_in(&root().join("src")).iter().filter(|path| !is_test(path)) {
+        for (number, comment, line) in documented(&fs::read_to_string(path).unwrap()) {
+            count += usize::from(is_item(line));
+            if is_item(line) && comment.is_empty() {
+                wrong.push(format!("{}:{number}: {line}", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "public items without a doc comment:\n{}", wrong.join("\n"));
+    assert!(count > 2000, "only {count} public items were found");
 }
 
 #[test]

@@ -125,7 +125,7 @@ pub(crate) fn sources() -> Vec<PathBuf> {
 }
 
 /// The files of a folder and those below it.
-fn sources_in(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn sources_in(folder: &Path) -> Vec<PathBuf> {
     fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();

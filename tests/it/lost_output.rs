@@ -19,7 +19,7 @@ fn closed() -> Stdio {
     writer.into()
 }
 
-/// A disk without room.
+/// A stdout that refuses every write, like a full disk.
 #[cfg(target_os = "linux")]
 fn full() -> Stdio {
     OpenOptions::new().write(true).open("/dev/full").unwrap().into()

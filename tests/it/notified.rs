@@ -18,7 +18,7 @@ fn path(test: &str) -> PathBuf {
     path
 }
 
-/// The next datagram.
+/// Waits for the next datagram on the socket.
 #[track_caller]
 fn told(socket: &UnixDatagram) -> String {
     let mut bytes = [0; 100];

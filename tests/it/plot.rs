@@ -192,7 +192,6 @@ fn generations() -> Vec<Generation> {
     (0..5).map(generation).collect()
 }
 
-/// How often `part` occurs.
 fn count(text: &str, part: &str) -> usize {
     text.matches(part).count()
 }

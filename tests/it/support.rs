@@ -29,13 +29,11 @@ impl Command {
         Command { command: std::process::Command::new(program), given: [false; 3] }
     }
 
-    /// Adds an argument.
     pub fn arg(&mut self, arg: impl AsRef<OsStr>) -> &mut Command {
         self.command.arg(arg);
         self
     }
 
-    /// Adds arguments.
     pub fn args(&mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> &mut Command {
         self.command.args(args);
         self
@@ -68,28 +66,25 @@ impl Command {
         self
     }
 
-    /// Sets stdin.
     pub fn stdin(&mut self, stdin: impl Into<Stdio>) -> &mut Command {
         self.given[0] = true;
         self.command.stdin(stdin);
         self
     }
 
-    /// Sets stdout.
     pub fn stdout(&mut self, stdout: impl Into<Stdio>) -> &mut Command {
         self.given[1] = true;
         self.command.stdout(stdout);
         self
     }
 
-    /// Sets stderr.
     pub fn stderr(&mut self, stderr: impl Into<Stdio>) -> &mut Command {
         self.given[2] = true;
         self.command.stderr(stderr);
         self
     }
 
-    /// Starts the program.
+    /// Starts the program, and kills it when its time is over.
     pub fn spawn(&mut self) -> io::Result<Child> {
         #[cfg(unix)]
         stop_ignoring();
@@ -113,7 +108,7 @@ impl Command {
         self.spawn()?.wait_with_output()
     }
 
-    /// Runs the program.
+    /// Runs the program to its end, with the stdin and stdout of the tests unless others are set.
     pub fn status(&mut self) -> io::Result<ExitStatus> {
         self.spawn()?.wait()
     }

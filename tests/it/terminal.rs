@@ -116,7 +116,7 @@ impl Terminal {
         screen.rows(0, screen.size().1).map(|line| line.trim_end().to_owned() + "\n").collect()
     }
 
-    /// Types keys.
+    /// Types the bytes that a keyboard would send for these keys.
     pub fn press(&mut self, keys: &str) {
         self.window.write_all(keys.as_bytes()).unwrap();
     }

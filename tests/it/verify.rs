@@ -71,7 +71,7 @@ fn twice(folder: &Path, after: &str, field: &str) {
     fs::write(path, text.replacen(after, &format!("{after}{field}"), 1)).unwrap();
 }
 
-/// Changes the result.
+/// Writes the result again with a change, as a forger would.
 fn forge_result(folder: &Path, change: impl FnOnce(&mut BenchmarkResult)) {
     let path = folder.join(RESULT);
     let mut result: BenchmarkResult = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();

@@ -19,7 +19,7 @@ pub type EvaluationClient = EvaluationServiceClient<Channel>;
 /// Weak controllers on a small playfield: their games are short, and some of them are cut.
 pub const WEIGHTS: [[f64; 4]; 3] = [[-0.5, 0.8, -0.2, -0.2], [-0.5, 0.8, -0.4, -0.2], [-0.3, 0.1, 0.0, -0.2]];
 
-/// Thirty short games.
+/// Thirty short games of three policies, with results.
 pub fn evaluated() -> pb::EvaluatePoliciesRequest {
     pb::EvaluatePoliciesRequest {
         rules: Some(rules(8, 10)),
@@ -54,7 +54,7 @@ pub fn named(name: &str) -> pb::Policy {
     Policy::named(name).encode()
 }
 
-/// A whole answer.
+/// All events of an answer, sorted by their kinds.
 #[derive(Debug, PartialEq)]
 pub struct Answer {
     pub started: pb::EvaluationStarted,

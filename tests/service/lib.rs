@@ -41,7 +41,7 @@ pub type Client = EnvironmentServiceClient<Channel>;
 pub struct TestClock(Arc<AtomicU64>);
 
 impl TestClock {
-    /// Lets time pass.
+    /// Moves the clock forward, without waiting.
     pub fn advance(&self, time: Duration) {
         self.0.fetch_add(time.as_nanos() as u64, Ordering::SeqCst);
     }
@@ -124,7 +124,7 @@ impl TestServer {
         EnvironmentServiceClient::new(channel).max_decoding_message_size(MAX_RESPONSE_BYTES as usize)
     }
 
-    /// A connection.
+    /// Opens a connection with windows for large messages.
     pub async fn channel(&self) -> Channel {
         let endpoint = Endpoint::from_shared(format!("http://{}", self.addr)).expect("an address");
         let endpoint = endpoint
@@ -143,25 +143,22 @@ pub fn only(ids: impl IntoIterator<Item = u32>) -> Option<pb::EnvIds> {
 /// What an error says: its code, its reason and its details.
 #[derive(Debug)]
 pub struct RefusalDetails {
-    /// The canonical code.
     pub code: Code,
     /// `ErrorInfo.reason`.
     pub reason: String,
-    /// The message for people.
     pub message: String,
-    /// All of the details.
     pub details: ErrorDetails,
 }
 
 impl RefusalDetails {
-    /// An entry of `ErrorInfo.metadata`.
+    /// An entry of `ErrorInfo.metadata`, which the error must have.
     #[track_caller]
     pub fn metadata(&self, key: &str) -> &str {
         let info = self.details.error_info().expect("ErrorInfo");
         info.metadata.get(key).unwrap_or_else(|| panic!("no {key} in {:?}", info.metadata))
     }
 
-    /// The fields of BadRequest.
+    /// Paths of the fields that BadRequest names.
     pub fn fields(&self) -> Vec<&str> {
         let violations = self.details.bad_request().map(|bad| bad.field_violations.as_slice());
         violations.unwrap_or_default().iter().map(|violation| violation.field.as_str()).collect()
@@ -200,7 +197,7 @@ pub fn config(num_envs: u32, seed: u64) -> pb::SessionConfig {
     pb::SessionConfig { num_envs, seeding: Some(seeding::from_seed(seed)), ..Default::default() }
 }
 
-/// Makes a session.
+/// Creates a session, for which there must be room.
 pub async fn create(client: &mut Client, config: pb::SessionConfig) -> pb::Session {
     let request = pb::CreateSessionRequest { config: Some(config), ..Default::default() };
     let response = client.create_session(request).await.expect("room for a session");
@@ -271,9 +268,9 @@ pub fn enumerate(source: impl Into<Asked>) -> pb::EnumeratePlacementsRequest {
 
 /// Whose placements a request asks for.
 pub enum Asked {
-    /// Of environments.
+    /// The environments of a session.
     Envs(pb::SessionEnvs),
-    /// Of positions that come along.
+    /// Positions that the request contains.
     Positions(Box<pb::Positions>),
 }
 

@@ -2,7 +2,7 @@
 
 use tetrion_toolkit::optimizers::{Generation, Optimizer};
 
-/// Largest, 0, at `SUMMIT`.
+/// Score of a weight vector: 0 at `SUMMIT`, and less everywhere else.
 pub fn toy(weights: &[f64]) -> f64 {
     -weights.iter().zip(SUMMIT).map(|(x, top)| (x - top) * (x - top)).sum::<f64>()
 }

@@ -9,7 +9,7 @@ use super::seeds::draw;
 pub enum Losing {
     /// Minus infinity: never chosen while another placement exists.
     Avoid,
-    /// Whatever its features say.
+    /// The placement is scored by its features.
     Score,
 }
 
@@ -18,7 +18,6 @@ pub enum Losing {
 pub struct TwinStep {
     /// The playfield the tetromino fell into.
     pub before: TwinPlayfield,
-    /// What was played.
     pub placement: TwinPlacement,
     /// The landing that it led to.
     pub landing: TwinLanding,

@@ -18,7 +18,6 @@ pub struct TwinGarbage {
     waits_for: Vec<u64>,
     /// The columns of all holes so far.
     pub holes: Vec<usize>,
-    /// Pieces landed.
     landed: u64,
 }
 

@@ -7,16 +7,16 @@ use super::playfield::TwinPlayfield;
 pub enum TwinModel {
     /// Units of each hidden layer, what they do with their sum, and the patterns that the first of them reads, if any.
     Mlp(Vec<usize>, &'static str, Vec<TwinTuple>),
-    /// Patterns of the afterstate.
+    /// The patterns of an n-tuple network over the afterstate.
     NTuple(Vec<TwinTuple>),
 }
 
-/// One pattern.
+/// A pattern of digits that an n-tuple network reads.
 #[derive(Clone, Debug)]
 pub struct TwinTuple {
     /// `steps`, `heights` or `cells`.
     pub kind: &'static str,
-    /// Where digits are read.
+    /// Columns, or numbers of cells, at which digits are read.
     pub positions: Vec<usize>,
     /// Where they are cut off; 0 for cells.
     pub clip: i64,

@@ -27,9 +27,9 @@ pub struct TwinPiece {
     pub tetromino: char,
     /// Quarter turns clockwise.
     pub turns: usize,
-    /// Column of the corner.
+    /// Column of the corner of the box.
     pub x: i32,
-    /// Row of the corner.
+    /// Row of the corner of the box.
     pub y: i32,
     /// The kick of the turn that came last, counted from 1, and the quarter turns before it; nothing if the last move was no
     /// turn.

@@ -22,7 +22,7 @@ pub struct TwinPlacement {
     pub column: usize,
 }
 
-/// What a placement did.
+/// A placement's landing: where the piece comes to rest, and the playfields before and after clearing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TwinLanding {
     /// A letter of `TETROMINOES`.
@@ -71,12 +71,10 @@ impl TwinPlayfield {
         playfield
     }
 
-    /// Number of columns.
     pub fn width(&self) -> usize {
         self.rows[0].len()
     }
 
-    /// Number of rows.
     pub fn height(&self) -> usize {
         self.rows.len()
     }
@@ -107,7 +105,6 @@ impl TwinPlayfield {
 }
 
 impl TwinPlacement {
-    /// The shape that falls.
     pub fn shape(&self) -> Shape {
         orientations(self.tetromino).swap_remove(self.orientation)
     }

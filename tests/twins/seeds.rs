@@ -14,7 +14,7 @@ const TAG_EPISODE: u64 = 2;
 /// Not one of the promise's tags: what the tests themselves draw.
 const TAG_TESTS: u64 = 1000;
 
-/// The finaliser of SplitMix64.
+/// The finaliser of SplitMix64, modulo 2^64 after every step.
 fn mix(value: u128) -> u128 {
     let mut z = value % TWO_TO_THE_64;
     z = ((z ^ (z >> 30)) * 0xBF58_476D_1CE4_E5B9) % TWO_TO_THE_64;

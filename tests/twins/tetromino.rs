@@ -11,9 +11,7 @@ pub struct Shape {
     pub drawing: String,
     /// The four cells as (row, column), counted from the lower left corner of the drawing.
     pub cells: Vec<(usize, usize)>,
-    /// Columns of the drawing.
     pub width: usize,
-    /// Rows of the drawing.
     pub height: usize,
 }
 

@@ -9,13 +9,12 @@ use std::time::{Duration, Instant};
 /// Number and length of the rounds.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// Number of rounds.
     pub rounds: usize,
     /// Least time of each workload in a round.
     pub slice: Duration,
 }
 
-/// One figure per round.
+/// The figures of one workload, one per round.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples(pub Vec<f64>);
 

@@ -35,7 +35,7 @@ impl BenchProgress {
         BenchProgress { bar, interrupt, groups, begun: 0, inside: Duration::ZERO }
     }
 
-    /// Starts the next group.
+    /// Starts the next group. Prints its line if stderr is no terminal.
     pub fn begin(&mut self) {
         self.begun += 1;
         self.inside = Duration::ZERO;

@@ -13,42 +13,32 @@ const FIGURES: usize = 61;
 /// Width of the column of names on a narrow terminal.
 const NARROW_NAME: usize = 16;
 
-/// Unit of a figure.
+/// The unit of a figure, which decides how the table writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Amount per second, with its name.
     PerSecond(&'static str),
-    /// Ratio of two figures.
     Ratio,
-    /// Microseconds.
     Microseconds,
-    /// Milliseconds.
     Milliseconds,
-    /// Bytes.
     Bytes,
 }
 
 /// The goal of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Goal {
-    /// At least this.
     AtLeast(f64),
-    /// At most this.
     AtMost(f64),
 }
 
-/// Row of the table.
+/// A measurement: its samples, and the goal for their median.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// Group of the row.
     pub group: Group,
-    /// Name of the measurement.
     pub name: String,
-    /// Unit of the samples.
     pub unit: Unit,
-    /// One figure per round.
     pub samples: Samples,
-    /// Goal of the median.
+    /// Goal for the median; `None` for a figure without one.
     pub goal: Option<Goal>,
 }
 
@@ -57,22 +47,20 @@ pub struct Row {
 pub struct MachineInfo {
     /// Name of the processor, as the system reports it.
     pub processor: String,
-    /// Number of hardware threads.
+    /// Hardware threads that this process may use.
     pub threads: usize,
     /// Kernels that the processor supports.
     pub kernels: Vec<&'static str>,
-    /// The kernel in use.
+    /// Kernel that the measurements use.
     pub kernel: &'static str,
 }
 
-/// The whole report.
+/// Everything that `tetrion bench` prints, in all output formats.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The machine that was measured.
     pub machine: MachineInfo,
     /// Number and length of the rounds, in words.
     pub plan: String,
-    /// Rows of the table.
     pub rows: Vec<Row>,
 }
 

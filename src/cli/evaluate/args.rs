@@ -39,11 +39,9 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub playouts: Option<u32>,
 
-    /// How the players play.
     #[command(flatten)]
     pub search: SearchArgs,
 
-    /// Rules of the games.
     #[command(flatten)]
     pub rules: RulesArgs,
 

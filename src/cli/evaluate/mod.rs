@@ -38,7 +38,7 @@ use tetrion_core::engine::EpisodeEnd;
 use tetrion_core::summary::Statistics;
 use tetrion_toolkit::files;
 
-/// Columns of `--games-csv`.
+/// First line of the `--games-csv` file.
 const GAME_COLUMNS: &str = "name,game,seed,lines,pieces,steps,score,end";
 /// Columns of `--games-csv` with `--loss-trials`.
 const ESTIMATE_COLUMNS: &str =

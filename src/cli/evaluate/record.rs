@@ -24,7 +24,7 @@ pub enum RecordedGames {
     Worst,
     /// The game with the median number of lines.
     Median,
-    /// The first games.
+    /// This many games, from the first.
     First(u32),
 }
 

@@ -19,11 +19,8 @@ const LEAST_NAME: usize = 10;
 /// Differences between a contestant's games and the first contestant's, game by game on the same pieces.
 #[derive(Clone, Debug)]
 pub struct Difference {
-    /// Name of the contestant.
     pub name: String,
-    /// Difference in lines.
     pub lines: Statistics,
-    /// Difference in points.
     pub points: Statistics,
 }
 
@@ -145,7 +142,7 @@ fn append_points(text: &mut String, scores: &[Score], terminal: Option<usize>) {
     append_table(text, "", &heads, &scores.iter().map(row).collect::<Vec<_>>(), terminal);
 }
 
-/// Row of a table.
+/// A line of the table: a contestant, its numbers and its bar.
 struct Row {
     name: String,
     cells: Vec<String>,

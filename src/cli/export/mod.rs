@@ -64,12 +64,11 @@ pub struct ExportArgs {
     #[arg(long, value_name = "STEP")]
     pub at: Option<usize>,
 
-    /// Colours of the pieces.
     #[command(flatten)]
     pub palette: PaletteArg,
 }
 
-/// Format of an export.
+/// Output format, selected by the ending of the output's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Gif,

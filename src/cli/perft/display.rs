@@ -20,6 +20,7 @@ pub(super) struct Display {
 }
 
 impl Display {
+    /// Shows the sequence as in progress, in its first pass.
     pub fn new(sequence: &str) -> Display {
         let now = Instant::now();
         let bar = std::io::stderr().is_terminal().then(|| {
@@ -29,6 +30,7 @@ impl Display {
         Display { sequence: sequence.to_owned(), bar, last_line: now, pass: 1, pass_start: now }
     }
 
+    /// Shows the counted leaves, and the share of the pass that is done. Redraws only after an interval.
     pub fn show(&mut self, leaves: u64, pass: u32, share: f64) {
         let interval = if self.bar.is_some() { Duration::from_millis(200) } else { LINE_INTERVAL };
         if pass != self.pass {

@@ -34,7 +34,6 @@ pub struct PerftArgs {
     #[arg(required = true, value_name = "SEQUENCE")]
     pub sequences: Vec<String>,
 
-    /// Rules of the games.
     #[command(flatten)]
     pub rules: RulesArgs,
 
@@ -151,7 +150,7 @@ fn pieces(set: &PieceSet, sequence: &str, depth: Option<u32>) -> Result<(String,
     Ok((set.written(&pieces), pieces))
 }
 
-/// Counts of a sequence.
+/// A sequence with its counts and the time that they took.
 struct Row<'a> {
     sequence: &'a str,
     count: Perft,

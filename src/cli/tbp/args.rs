@@ -16,7 +16,6 @@ const MAX_JOBS: i64 = 256;
 /// The options of `tetrion tbp`.
 #[derive(Debug, Args)]
 pub struct TbpArgs {
-    /// Side of the protocol.
     #[command(subcommand)]
     pub side: Side,
 }
@@ -38,7 +37,6 @@ pub enum Side {
     mut_arg("height", |arg| arg.help("Rows of the playfield, 20 of them visible [default: the run's, or 40]")),
 )]
 pub struct GuidelineArgs {
-    /// Preset and changes.
     #[command(flatten)]
     pub rules: RulesArgs,
 }
@@ -50,7 +48,6 @@ pub struct BotArgs {
     #[arg(value_name = "NAME")]
     pub player: String,
 
-    /// How the players play.
     #[command(flatten)]
     pub search: SearchArgs,
 
@@ -58,7 +55,6 @@ pub struct BotArgs {
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub seed: u64,
 
-    /// Rules of the games.
     #[command(flatten)]
     pub rules: GuidelineArgs,
 }
@@ -105,7 +101,6 @@ pub struct HostArgs {
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub seed: u64,
 
-    /// Rules of the games.
     #[command(flatten)]
     pub rules: GuidelineArgs,
 }

@@ -61,7 +61,7 @@ pub fn run(args: &HostArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(u8::from(has_lost)))
 }
 
-/// Files of the recordings.
+/// Where recordings go: to one file, or to a folder with a file per game.
 struct Files {
     path: PathBuf,
     /// Number of digits of the game numbers in file names; `None` for a single file.

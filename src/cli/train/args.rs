@@ -29,12 +29,11 @@ pub struct TrainArgs {
     #[command(flatten)]
     pub cem: CemArgs,
 
-    /// Training method.
     #[command(subcommand)]
     pub method: Option<Method>,
 }
 
-/// The training methods.
+/// The subcommands of `tetrion train`, one per training method.
 #[derive(Debug, clap::Subcommand)]
 pub enum Method {
     /// Cross-entropy method, the default

@@ -15,11 +15,9 @@ use tetrion_toolkit::optimizers::{CemPreset, Config};
 #[derive(Debug, Args)]
 #[command(mut_arg("rules", |arg| arg.help("Rules preset [default: as in --settings]")))]
 pub struct CemArgs {
-    /// Options of every run.
     #[command(flatten)]
     pub run: RunArgs,
 
-    /// Candidates and their games.
     #[command(flatten)]
     pub candidates: CandidateArgs,
 

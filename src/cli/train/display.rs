@@ -48,7 +48,7 @@ pub struct Display {
     page: Option<TrainingCurve>,
 }
 
-/// Summary of a generation.
+/// Results of a generation, as parts of a line.
 #[derive(Debug)]
 pub struct News {
     /// Numbers, most important first; a narrow terminal shows only the first ones.
@@ -136,7 +136,8 @@ impl Display {
         bar.set_message(if words.is_empty() { words } else { format!(", {words}") });
     }
 
-    /// Shows a completed generation.
+    /// Shows a completed generation: the curve and the numbers on a terminal, otherwise a line. `done` generations are
+    /// complete, including this one.
     pub fn generation(&mut self, done: usize, News { numbers, effort, left }: News, chart: &Chart) {
         self.left = Some(left);
         self.show_on_page(done, chart);

@@ -5,14 +5,14 @@ use tetrion_client::{FeatureSetInfo, Features};
 use tetrion_core::names::unknown;
 use tetrion_protocol::{self, DecodeError};
 
-/// The features of a run.
+/// The features whose weights a run trains, as a set or as a list.
 #[derive(Debug)]
 pub struct RunFeatures {
     /// The feature set; empty for a list.
     pub set: String,
     /// Version of the feature set; empty for a list.
     pub version: String,
-    /// One name per weight.
+    /// Names in the order of the weights.
     pub names: Vec<String>,
 }
 

@@ -13,11 +13,9 @@ use tetrion_toolkit::optimizers::{Config, GeneticConfig};
 #[derive(Debug, Args)]
 #[command(mut_arg("rules", |arg| arg.help("Rules preset [default: genetic]")))]
 pub struct GeneticArgs {
-    /// Options of every run.
     #[command(flatten)]
     pub run: RunArgs,
 
-    /// Candidates and their games.
     #[command(flatten)]
     pub candidates: CandidateArgs,
 

@@ -34,7 +34,6 @@ pub struct RunArgs {
     #[arg(long, value_name = "SET|LIST")]
     pub features: Option<String>,
 
-    /// Rules of the games.
     #[command(flatten)]
     pub rules: RulesArgs,
 
@@ -63,7 +62,6 @@ pub struct RunArgs {
     #[arg(long, value_name = "TRIALS", value_parser = loss_trials_range())]
     pub loss_trials: Option<u32>,
 
-    /// How the candidates play.
     #[command(flatten)]
     pub search: SearchArgs,
 

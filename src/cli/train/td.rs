@@ -18,7 +18,6 @@ use tetrion_toolkit::optimizers::{InvalidParameter, Network, NetworkConfig, Td, 
 #[derive(Debug, Args)]
 #[command(mut_arg("rules", |arg| arg.help("Rules preset [default: simplified]")))]
 pub struct TdArgs {
-    /// Options of every run.
     #[command(flatten)]
     pub run: RunArgs,
 
@@ -145,7 +144,7 @@ impl TdArgs {
         }
     }
 
-    /// Parameters of a sum.
+    /// Parameters of a run without --hidden-units.
     fn sum(&self) -> Result<TdConfig, UsageError> {
         let default = TdConfig::default();
         let config = TdConfig {

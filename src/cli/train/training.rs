@@ -29,15 +29,13 @@ pub trait Training {
     /// Parameters of the search, or of learning.
     type Method;
 
-    /// Settings of the run.
     fn settings(&self) -> &Settings<Self::Method>;
-    /// Folder of the run.
     fn folder(&self) -> &RunFolder;
-    /// Learning curve so far.
+    /// The learning curve of all complete generations.
     fn chart(&self) -> Chart;
     /// Runs one generation. Returns its summary.
     async fn next(&mut self, display: &mut Display) -> anyhow::Result<News>;
-    /// Scores the final result.
+    /// Chooses the winner, and scores it on games that no choice has used.
     async fn end(&mut self, display: &mut Display) -> anyhow::Result<Winner>;
 }
 

@@ -46,7 +46,6 @@ pub struct WatchArgs {
     #[arg(long, value_name = "N", value_delimiter = ',')]
     pub envs: Vec<u32>,
 
-    /// How the players play.
     #[command(flatten)]
     pub search: SearchArgs,
 
@@ -62,7 +61,6 @@ pub struct WatchArgs {
     #[command(flatten)]
     pub shown: ShownArgs,
 
-    /// Server of the session.
     #[command(flatten)]
     pub connection: ConnectionArgs,
 }

@@ -25,7 +25,6 @@ const MOST_LISTED: usize = 20;
 /// Shortest and longest time before the next call to the server.
 const REST: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
 
-/// Prefix of sessions' names.
 const PREFIX: &str = "sessions/";
 
 /// Shows a session, by its name or its label, until the viewer leaves, then prints its state. If the text is empty, shows

@@ -15,7 +15,7 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// The names, in order.
+    /// The names of the columns, in the order of the session.
     pub fn names(&self) -> &[String] {
         &self.names
     }
@@ -53,7 +53,7 @@ impl Columns {
 pub struct Shown {
     /// The observations that the session was made with.
     pub observations: Columns,
-    /// Statistics of the episodes.
+    /// The infos that the session was made with.
     pub infos: Columns,
     /// Which actions exist, row by row; empty unless the session has masks.
     pub action_mask: Vec<bool>,
@@ -65,7 +65,6 @@ pub struct Shown {
 pub struct Stepped {
     /// The state of the environments after the step.
     pub seen: Shown,
-    /// Rewards of the step.
     pub rewards: Vec<f32>,
     /// Whether the rules ended the episode.
     pub terminated: Vec<bool>,
@@ -81,9 +80,7 @@ pub struct Stepped {
 pub struct Finals {
     /// Rows of the ended episodes in the step.
     pub rows: Vec<u32>,
-    /// The last observations.
     pub observations: Columns,
-    /// The last infos.
     pub infos: Columns,
 }
 
@@ -95,15 +92,13 @@ pub struct PlacementList {
     pub row_offsets: Vec<u32>,
     /// The actions to step with.
     pub actions: Vec<i32>,
-    /// Rewards of the placements.
     pub rewards: Vec<f32>,
-    /// Lines cleared.
     pub lines: Vec<u8>,
     /// Whether the placement ends the game.
     pub terminated: Vec<bool>,
     /// The features, one row per placement; empty without a selection.
     pub features: Array<f32>,
-    /// Names of the features.
+    /// Names of the columns of `features`.
     pub feature_names: Vec<String>,
     /// The playfield after each placement, one integer per row of cells; empty unless requested.
     pub afterstates: Array<u32>,
@@ -122,7 +117,7 @@ pub struct PlacementList {
     pub spins: Vec<u8>,
     /// Row j has the keys from entry j up to entry j + 1; empty unless requested.
     pub key_offsets: Vec<u32>,
-    /// Numbers of the keys.
+    /// Keys of all rows, by their numbers; row by row.
     pub keys: Vec<u8>,
     /// The lines to be expected from each placement on for the best player, its own included; empty unless requested.
     pub optimal_values: Vec<f64>,
@@ -189,7 +184,7 @@ impl Names {
         })
     }
 
-    /// Masks, from bits.
+    /// Unpacks masks of one bit per action, the lowest bit first.
     fn mask(&self, mask: Option<&pb::Tensor>) -> Result<Vec<bool>, ClientError> {
         let Some(mask) = mask else { return Ok(Vec::new()) };
         let dims = [Dim::Any, Dim::Exactly(self.num_actions.div_ceil(8))];

@@ -3,15 +3,14 @@
 use crate::ClientError;
 use tetrion_protocol::pb;
 
-/// A digit of an action.
+/// A digit of an action's number: its meaning, and how many values it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ActionDigit {
-    /// Name, such as `column`.
+    /// Name, such as `column` or `orientation`.
     pub name: String,
     /// Number of values; the digit is below it.
     pub size: u32,
-    /// Meaning of the values.
     pub description: String,
 }
 
@@ -31,10 +30,12 @@ impl ActionDigits {
         Ok(ActionDigits(digits.into_iter().map(digit).collect()))
     }
 
+    /// All digits, the most significant first.
     pub fn as_slice(&self) -> &[ActionDigit] {
         &self.0
     }
 
+    /// The value of each digit of an action; `None` if the action is too large.
     pub fn values_of(&self, action: u32) -> Option<Vec<u32>> {
         let mut rest = action;
         let mut values = vec![0; self.0.len()];
@@ -44,6 +45,7 @@ impl ActionDigits {
         (rest == 0).then_some(values)
     }
 
+    /// The action with these digit values; `None` for a wrong number of values, or a value that is too large.
     pub fn action_of(&self, values: &[u32]) -> Option<u32> {
         let fits = values.len() == self.0.len()
             && values.iter().zip(&self.0).all(|(value, digit)| *value < digit.size);

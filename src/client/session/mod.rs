@@ -116,7 +116,7 @@ impl Session {
         &self.name
     }
 
-    /// The number of environments.
+    /// Number of environments, fixed when the session was created.
     pub fn num_envs(&self) -> u32 {
         self.num_envs
     }

@@ -11,7 +11,6 @@ use tetrion_protocol::{pb, positions, seeding, tensor};
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SessionRequest {
-    /// The rules.
     pub rules: RulesChoice,
     /// Number of environments; 0 for one.
     pub num_envs: u32,
@@ -27,7 +26,7 @@ pub struct SessionRequest {
     pub infos: Option<Vec<String>>,
     /// The columns of the observation `features`, and of placements.
     pub features: Option<Features>,
-    /// Whether answers include masks.
+    /// Whether answers say which actions exist.
     pub action_mask: bool,
     /// Steps after which episodes are cut; 0 for no limit.
     pub max_episode_steps: u64,
@@ -50,9 +49,8 @@ pub enum Seeding {
     Seeds(Vec<u64>),
     /// Seeds drawn from one number, one per environment of the call.
     Drawn {
-        /// The number.
+        /// Number from which the server draws the seeds.
         seed: u64,
-        /// Number of seeds.
         count: u32,
     },
     /// Explicit pieces as letters, one text per environment of the call or one for all.
@@ -101,7 +99,6 @@ pub struct PlacementsRequest {
 pub struct PackedPositions {
     /// The playfields, one after the other: `height` rows each, the lowest first, with bit c of a row for column c.
     pub boards: Vec<u32>,
-    /// Rows of a playfield.
     pub height: u32,
     /// The piece of each playfield, as a number in I O T Z S J L.
     pub pieces: Vec<u8>,

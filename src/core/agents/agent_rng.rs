@@ -19,7 +19,7 @@ impl AgentRng {
         AgentRng { stream: stream(seed, Tag::Agent), drawn: 0 }
     }
 
-    /// The next word.
+    /// Draws the next word of the stream; all 64 bits are random.
     #[inline]
     pub fn draw(&mut self) -> u64 {
         let word = stream_word(self.stream, self.drawn);

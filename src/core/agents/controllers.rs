@@ -12,7 +12,7 @@ use super::{Expectation, LinearAgent, Play, Search, TerminalValue};
 use crate::features::{FeatureError, FeatureSet};
 use crate::names::unknown;
 
-/// A named linear controller.
+/// A linear controller with a name: its weights, and the games that it was made for.
 #[derive(Clone, Copy, Debug)]
 pub struct Controller {
     /// Name on the wire and on the command line.
@@ -29,20 +29,17 @@ pub struct Controller {
     pub width: u8,
     /// Rows of the playfield for which the controller was made.
     pub height: u8,
-    /// Source of the weights.
+    /// Author, year and method of the weights, in words.
     pub source: &'static str,
-    /// Known scores.
+    /// Known means, at most one per set of rules.
     pub figures: &'static [Figure],
 }
 
 /// Mean lines per game under the named rules.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
-    /// Preset of the rules.
     pub preset: &'static str,
-    /// Columns.
     pub width: u8,
-    /// Rows.
     pub height: u8,
     /// Key presses after which a game is cut; 0 for no limit.
     pub max_steps: u64,
@@ -52,10 +49,9 @@ pub struct Figure {
     pub measured: Option<Measured>,
 }
 
-/// A mean over games.
+/// A mean over games that were played to measure the controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
-    /// Number of games.
     pub games: u32,
     /// Lines per game.
     pub mean: f64,
@@ -74,13 +70,9 @@ pub enum ControllerError {
         "{name} has {weights} weights, but {features} features at width {width}; it plays width {expected} only"
     )]
     Width {
-        /// Name of the controller.
         name: &'static str,
-        /// Number of weights.
         weights: usize,
-        /// Number of features.
         features: usize,
-        /// Width of the playfield.
         width: u8,
         /// Width at which the numbers match.
         expected: u8,
@@ -139,7 +131,7 @@ const fn searching(expectation: Expectation) -> Play {
     Play { terminal_value: TerminalValue::Avoid, search: Search::Expectation(expectation) }
 }
 
-/// Every named controller.
+/// All named controllers, in the order in which catalogs list them.
 pub static CONTROLLERS: &[Controller] = &[
     Controller {
         name: "dellacherie",

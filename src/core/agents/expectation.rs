@@ -31,7 +31,7 @@ impl ExpectationAgent {
         &self.values
     }
 
-    /// The expectation settings.
+    /// The settings of the search over next pieces.
     pub fn expectation(&self) -> &Expectation {
         &self.expectation
     }

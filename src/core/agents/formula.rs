@@ -42,7 +42,7 @@ impl FormulaAgent {
         FormulaAgent { program: Arc::new(program), terminal_value, extractor, together }
     }
 
-    /// The formula.
+    /// The formula, ready to run over measured features.
     pub fn program(&self) -> &Program {
         &self.program
     }

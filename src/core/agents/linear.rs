@@ -56,21 +56,14 @@ pub enum WeightError {
     /// The number of weights differs from the number of features plus parameters of the model.
     #[error("{weights} weights were given, expected {}", expected_weights(*.features, *.parameters))]
     Length {
-        /// Number of given weights.
         weights: usize,
-        /// Number of features.
         features: usize,
         /// Number of parameters of the model; 0 without one.
         parameters: usize,
     },
     /// A weight is not finite, or too large.
     #[error("weight {index} is {value}, expected a finite number of at most {MAX_WEIGHT:e} in size")]
-    Value {
-        /// Index of the weight.
-        index: usize,
-        /// Value of the weight.
-        value: f64,
-    },
+    Value { index: usize, value: f64 },
     /// A parameter of the model is not a finite float32.
     #[error(
         "weight {index}, a parameter of the model, is {value:e}, expected a finite number of at most {:e} in size",
@@ -79,7 +72,6 @@ pub enum WeightError {
     Parameter {
         /// Index of the parameter, counted from the first weight of a feature.
         index: usize,
-        /// Value of the parameter.
         value: f64,
     },
 }

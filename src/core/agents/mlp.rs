@@ -212,7 +212,7 @@ fn plus_product<const N: usize>(mut sum: [f32; N], input: &[f32; N], weight: f32
 struct LookedUp<'a> {
     /// Whether the sums already include earlier tuples.
     begun: bool,
-    /// One row per tuple.
+    /// One row per tuple, with an index per lane.
     entries: &'a [[u32; LANES]],
     /// All entries, with one number per unit.
     tables: &'a [f32],

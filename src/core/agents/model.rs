@@ -9,7 +9,7 @@ use super::mlp::Mlp;
 use super::n_tuple::NTuple;
 use crate::engine::{Column, PlayfieldOf};
 
-/// Numbers per cache line.
+/// Number of float32 per cache line.
 const LINE: usize = 16;
 
 /// A kind of model and its shape, without the parameters.

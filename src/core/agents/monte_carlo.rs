@@ -29,7 +29,7 @@ use crate::features::kernel::{Kernel, LaneWork, Lanes, dispatch};
 /// playfield.
 const LONGEST_PLAYOUT: u64 = 10_000;
 
-/// The Monte-Carlo agent.
+/// The settings of a Monte-Carlo agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MonteCarlo {
     playouts: u32,
@@ -62,7 +62,7 @@ impl MonteCarlo {
         self.is_as_coded
     }
 
-    /// Games per placement.
+    /// Random games that the agent plays per placement.
     pub fn playouts(&self) -> u32 {
         self.playouts
     }
@@ -82,7 +82,7 @@ impl MonteCarlo {
         dispatch(kernel, sight.rules.width, sight.rules.height, job)
     }
 
-    /// Evaluates the next placement.
+    /// Plays the games of the next placement. Returns its worth, compared with that of other placements.
     pub(super) fn weigh(
         &self,
         kernel: Kernel,

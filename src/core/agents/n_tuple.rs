@@ -41,7 +41,6 @@ struct Lookup {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TuplePattern {
-    /// Kind of the digits.
     pub kind: TupleKind,
     /// Positions of the digits: columns, or `row * width + column` for cells. The first is the most significant.
     pub positions: Vec<u32>,
@@ -88,7 +87,7 @@ impl NTuple {
         NTuple { tuples, lookups, num_entries }
     }
 
-    /// The tuples, in order.
+    /// The tuples, in the order in which a score adds their entries.
     pub fn tuples(&self) -> &[TuplePattern] {
         &self.tuples
     }

@@ -27,7 +27,6 @@ pub enum Search {
 pub struct Play {
     /// Value of a game-ending placement.
     pub terminal_value: TerminalValue,
-    /// The search.
     pub search: Search,
 }
 
@@ -36,7 +35,6 @@ pub struct Play {
 pub struct PlayChoice {
     /// Value of a game-ending placement.
     pub terminal_value: Option<TerminalValue>,
-    /// The search.
     pub search: Option<Search>,
 }
 

@@ -5,9 +5,7 @@ use crate::engine::{Hand, Landing, Odds, Piece, Placement, Playfield, Rules};
 /// An agent's view of a game.
 #[derive(Clone, Copy, Debug)]
 pub struct Sight<'a> {
-    /// Rules of the game.
     pub rules: &'a Rules,
-    /// Cells of the playfield.
     pub playfield: &'a Playfield,
     /// The current piece, which can enter the playfield.
     pub piece: Piece,

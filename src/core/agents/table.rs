@@ -57,7 +57,6 @@ pub enum KeyAgent {
 /// An agent's decision about a piece.
 #[derive(Clone, Copy, Debug)]
 pub enum Decision {
-    /// Make this placement.
     Place(Placement),
     /// Let this agent press the keys.
     Press(KeyAgent),
@@ -70,7 +69,7 @@ pub struct AgentRow {
     pub name: &'static str,
     /// The agent's way of choosing, in one sentence.
     pub description: &'static str,
-    /// Source of the agent.
+    /// Document or project that describes the agent.
     pub source: &'static str,
     /// The agent with its default parameters.
     pub agent: Agent,

@@ -12,7 +12,7 @@ pub(super) enum Worth {
 /// Totals of some playouts. Agents prefer larger tallies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tally {
-    /// Lines cleared, compared first.
+    /// Lines cleared; tallies compare them first.
     pub lines: u64,
     /// Pieces placed, including one that ends the game; compared if the lines are equal.
     pub pieces: u64,

@@ -5,10 +5,9 @@
 
 use super::rules::{ActionModel, Rules};
 
-/// A digit of an action.
+/// A digit of an action's number: its meaning, and how many values it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ActionDigit {
-    /// The name.
     pub name: &'static str,
     /// Number of values. The smallest value is 0.
     pub size: u32,

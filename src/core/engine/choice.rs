@@ -4,7 +4,7 @@
 //! choice: the file of each rule defines its choice with the `choice!` macro below, so no value can be missing from a
 //! list.
 
-/// A value of a choice.
+/// A value that a choice may have, as messages, files and people name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChoiceValue {
     /// Number in messages, from 1.

@@ -12,7 +12,7 @@ use super::choice::choice;
 use super::spin::Spin;
 
 choice! {
-    /// The points for clears.
+    /// The table from which a clear gets its points.
     pub enum ClearPoints: "clear_points" {
         /// Points per number of lines, as in the scoring.
         Lines = 1, "lines";
@@ -47,7 +47,6 @@ pub struct Chain {
 /// A clear: its lines and its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clear {
-    /// Number of lines.
     pub lines: u8,
     /// The spin of the piece.
     pub spin: Spin,

@@ -30,7 +30,7 @@ pub trait Column:
     fn from_u64(bits: u64) -> Self;
     /// The column as a wide word.
     fn to_u64(self) -> u64;
-    /// Number of full cells.
+    /// Number of bits set, that is, of full cells.
     fn count(self) -> u32;
     /// The row just above the highest full cell; 0 if the column is empty.
     fn top(self) -> u32;

@@ -22,7 +22,7 @@ pub enum EpisodeEnd {
 }
 
 impl EpisodeEnd {
-    /// All reasons.
+    /// All reasons, in ascending order of their numbers.
     pub const ALL: [EpisodeEnd; 5] = [
         EpisodeEnd::ToppedOut,
         EpisodeEnd::InvalidAction,

@@ -40,7 +40,6 @@ use super::spin::Spin;
 pub struct Game<C: Column, const N: usize> {
     /// The playfield, without the piece in play.
     pub playfield: PlayfieldOf<C, N>,
-    /// Lines cleared so far.
     pub lines: u64,
     /// Pieces landed so far, including the piece that ended the game.
     pub pieces: u64,
@@ -57,7 +56,6 @@ pub struct Game<C: Column, const N: usize> {
 pub struct Counted {
     /// The landing. It is terminal if the next piece or garbage ends the game, too.
     pub landed: Landed,
-    /// Points of the landing.
     pub points: f64,
     /// Lines that the landing sends.
     pub sent: u32,

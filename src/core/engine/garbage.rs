@@ -33,7 +33,7 @@ pub struct Garbage {
 impl Garbage {
     /// The largest mean number of lines dealt per piece.
     pub const MAX_LINES: f64 = 4.0;
-    /// The longest delay.
+    /// The largest [`Garbage::delay_pieces`] that rules allow.
     pub const MAX_DELAY: u8 = 7;
     /// The expected value of the other garbage fields without garbage, in words.
     pub const NONE: &str = "none: there is garbage only where garbage.lines_per_piece is more than 0";

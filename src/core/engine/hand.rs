@@ -13,14 +13,13 @@ use super::rules::Rules;
 /// The pieces that a player can place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hand {
-    /// The current piece.
     pub current: Piece,
     /// The piece that is placed if the current one is held; `None` if hold is not possible or would change nothing.
     pub other: Option<Piece>,
 }
 
 impl Hand {
-    /// The current piece alone.
+    /// The hand of a player who can place only the current piece.
     pub const fn only(current: Piece) -> Hand {
         Hand { current, other: None }
     }

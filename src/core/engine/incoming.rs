@@ -28,7 +28,7 @@ pub struct Incoming {
 }
 
 impl Incoming {
-    /// Number of queued lines.
+    /// Number of queued lines, including lines that may not rise yet.
     pub fn waiting(&self) -> u32 {
         self.lines.iter().map(|&lines| u32::from(lines)).sum()
     }

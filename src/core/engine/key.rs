@@ -2,7 +2,7 @@
 //! every key, [`steered`](super::steered) their effect in modern Tetris, which has more keys. [`paths`](super::paths)
 //! finds the keys that lead to a placement.
 
-/// A key.
+/// A key press: an action in games with keys, and a step on the way to a placement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Key {
@@ -34,7 +34,7 @@ pub enum Key {
 }
 
 impl Key {
-    /// All keys, by number.
+    /// All keys, in ascending order of their numbers.
     pub const ALL: [Key; 12] = [
         Key::Idle,
         Key::Left,
@@ -56,7 +56,7 @@ impl Key {
     /// The keys of modern Tetris that are actions.
     pub const STEERING: &[Key] = Key::ALL.split_at(10).0;
 
-    /// The key's name.
+    /// The key's name in descriptions, errors and prompts, such as `turn_left`.
     pub const fn name(self) -> &'static str {
         match self {
             Key::Idle => "idle",

@@ -33,7 +33,6 @@ const MOVES: [(i8, u8); Key::ALL.len()] = {
 /// A tetromino on its way down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FallingPiece {
-    /// The tetromino.
     pub tetromino: Tetromino,
     /// Quarter turns clockwise since it was created, 0..=3.
     pub turns: u8,
@@ -46,7 +45,6 @@ pub struct FallingPiece {
 /// The state of a tetromino after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fall {
-    /// The tetromino.
     pub piece: FallingPiece,
     /// Whether the tetromino has come to rest.
     pub rests: bool,

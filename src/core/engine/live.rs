@@ -32,7 +32,7 @@ use super::spin::Spin;
 use super::steered::{MovingPiece, SteeredPiece};
 use super::visible::Visible;
 
-/// A game in progress.
+/// A game with all that its player sees, played one action at a time.
 #[derive(Clone, Debug)]
 pub struct Live {
     rules: Rules,
@@ -52,9 +52,7 @@ pub struct Live {
 pub struct Statistics {
     /// Actions so far: placements or keys.
     pub steps: u64,
-    /// Pieces landed.
     pub pieces: u64,
-    /// Lines cleared.
     pub lines: u64,
     /// Points, under the rules' scoring.
     pub score: f64,
@@ -62,25 +60,21 @@ pub struct Statistics {
     pub sent: u64,
 }
 
-/// What an action did.
+/// The effects of an action on a game.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Happened {
     /// The piece that landed; `None` for a key after which the piece is still in play.
     pub landed: Option<LandedPiece>,
-    /// Lines cleared.
     pub lines: u8,
-    /// Points.
     pub points: f64,
-    /// Lines sent.
     pub sent: u32,
     /// Rows of garbage that rose.
     pub risen: u8,
 }
 
-/// A piece at rest.
+/// A piece at rest, and the rows that it completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LandedPiece {
-    /// The piece that landed.
     pub piece: Piece,
     /// Row and column of its cells before rows cleared, ordered by row, then by column. Rows may be above the
     /// playfield.
@@ -92,13 +86,11 @@ pub struct LandedPiece {
 /// The reason why an action was refused. A refused action changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ActionRefused {
-    /// The game is over.
     #[error("the game is over: {0}")]
     Ended(EpisodeEnd),
     /// The rules have no such action.
     #[error("action {action} is out of range, expected 0..{num_actions}")]
     OutOfRange {
-        /// The action.
         action: u32,
         /// Number of actions under the rules.
         num_actions: u32,
@@ -106,7 +98,6 @@ pub enum ActionRefused {
     /// The current piece, or the piece that hold brings into play, has no such placement here.
     #[error("action {action} is no placement of {letter} here")]
     NoPlacement {
-        /// The action.
         action: u32,
         /// The letter of the current piece.
         letter: char,
@@ -114,9 +105,7 @@ pub enum ActionRefused {
     /// The key cannot be pressed now.
     #[error("action {action}, {}, cannot be done with {letter} here", .key.name())]
     NoKey {
-        /// The action.
         action: u32,
-        /// The key.
         key: Key,
         /// The letter of the current piece.
         letter: char,
@@ -162,7 +151,7 @@ impl Live {
         live
     }
 
-    /// The rules.
+    /// The rules with which the game was started.
     pub fn rules(&self) -> &Rules {
         &self.rules
     }
@@ -207,7 +196,7 @@ impl Live {
         self.incoming
     }
 
-    /// The counters.
+    /// Steps, pieces, lines, points and sent lines so far.
     pub fn statistics(&self) -> Statistics {
         let Game { pieces, lines, score, .. } = self.game;
         Statistics { steps: self.steps, pieces, lines, score, sent: self.sent }

@@ -22,7 +22,7 @@ pub const MAX_PIECES: usize = 64;
 /// Placements between two calls of the caller's `look`: some milliseconds.
 pub const LOOK: u64 = 1 << 16;
 
-/// The counts of [`perft`].
+/// Result of [`perft`]: the leaves of the tree, and sums over them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Perft {
     /// Paths of full length. A path that tops out on the way is not a leaf, whether by a landing or because its next
@@ -43,7 +43,6 @@ pub struct Perft {
 /// The progress of a count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress<C = Perft> {
-    /// The counts so far.
     pub counted: C,
     /// The finished share of the tree, or of the current pass over it. Treats all subtrees of a node as equally large.
     pub share: f64,

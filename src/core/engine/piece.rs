@@ -26,7 +26,7 @@ impl Piece {
         }
     }
 
-    /// Number of the piece.
+    /// Index of the piece in its set, from 0.
     #[inline(always)]
     pub const fn number(self) -> u8 {
         self.0.get() - 1

@@ -57,7 +57,7 @@ pub struct NamedPieceSet {
     pub name: &'static str,
     /// Source of the set, in one sentence.
     pub source: &'static str,
-    /// One letter per piece.
+    /// One letter per piece, in the order of their numbers.
     letters: &'static str,
     shapes: &'static [Shapes],
 }
@@ -140,10 +140,7 @@ pub enum PieceSetError {
         "no set of pieces is called {name:?}, expected one of {}, or drawings such as A=X./XX B=XX",
         names()
     )]
-    UnknownName {
-        /// The word.
-        name: String,
-    },
+    UnknownName { name: String },
     /// The text is longer than any set.
     #[error("has {0} bytes, expected at most {MAX_SET_BYTES}")]
     TooLong(usize),
@@ -179,11 +176,9 @@ fn names() -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{letter:?} at position {position} names no {}, expected one of {}", if set.is_tetrominoes() { "tetromino" } else { "piece of the set" }, spaced(set))]
 pub struct UnknownLetter {
-    /// The letter.
     pub letter: char,
     /// Position of the letter, in characters from 0.
     pub position: usize,
-    /// The set.
     pub set: PieceSet,
 }
 
@@ -194,9 +189,9 @@ fn spaced(set: &PieceSet) -> String {
 }
 
 impl PieceSet {
-    /// The seven tetrominoes.
+    /// The seven tetrominoes, in the order I O T Z S J L.
     pub const TETROMINOES: PieceSet = PieceSet(Kind::Tetrominoes);
-    /// The set named `melax`.
+    /// The set named `melax`: pieces of one to three cells, and a square.
     pub const MELAX: PieceSet = PieceSet(Kind::Named(1));
 
     /// The set with this name; upper and lower case are equal.
@@ -254,7 +249,7 @@ impl PieceSet {
         matches!(self.0, Kind::Tetrominoes)
     }
 
-    /// Number of pieces.
+    /// Number of pieces, 1 to [`MAX_PIECES`].
     #[inline]
     pub fn len(&self) -> usize {
         match &self.0 {
@@ -269,7 +264,7 @@ impl PieceSet {
         false
     }
 
-    /// All pieces, by number.
+    /// All pieces, in ascending order of their numbers.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = Piece> + Clone + use<> {
         (0..self.len() as u8).map(Piece::new)
     }
@@ -292,7 +287,7 @@ impl PieceSet {
         letters[piece.index()].into()
     }
 
-    /// All letters, in order.
+    /// The letters of all pieces, in the order of their numbers.
     pub fn letters(&self) -> impl Iterator<Item = char> {
         self.iter().map(|piece| self.letter(piece))
     }

@@ -15,7 +15,7 @@ use super::tetromino::{TRUE_POSES, Tetromino};
 pub(super) struct Place {
     /// Quarter turns to the right from the appearing orientation.
     pub orientation: usize,
-    /// Column of the anchor.
+    /// Column of the anchor; `row` is its row.
     pub column: i32,
     pub row: i32,
     pub arrival: Arrival,
@@ -28,14 +28,13 @@ pub enum Arrival {
     /// By a move, by falling, or by appearing there.
     #[default]
     Moved = 0,
-    /// By a turn.
     Turned = 1,
     /// By a turn whose kick makes a T-spin full.
     TurnedFully = 2,
 }
 
 impl Arrival {
-    /// All arrivals, by number.
+    /// All arrivals, in ascending order of their numbers.
     pub const ALL: [Arrival; 3] = [Arrival::Moved, Arrival::Turned, Arrival::TurnedFully];
 
     /// Whether a piece can arrive in this way.
@@ -58,7 +57,7 @@ impl Arrival {
     }
 }
 
-/// A possible turn.
+/// A turn that the walls and full cells allow, and the place where it ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turned {
     pub place: Place,

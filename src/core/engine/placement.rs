@@ -32,7 +32,7 @@ pub struct Spot {
 }
 
 impl Placement {
-    /// A straight drop.
+    /// A placement by a straight drop of the current piece, without a spot.
     #[inline(always)]
     pub const fn straight(orientation: u8, column: u8) -> Placement {
         Placement { orientation, column, spot: None, hold: false }
@@ -98,14 +98,12 @@ impl Placement {
 /// Placements are in ascending order of their actions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlacementSet {
-    /// Straight drops.
     Drops(Drops),
-    /// Placements with a [`Spot`].
     Spots(Vec<Placement>),
 }
 
 impl PlacementSet {
-    /// Number of placements.
+    /// Number of placements; counting takes constant time.
     #[inline]
     pub fn len(&self) -> u32 {
         match self {
@@ -189,7 +187,7 @@ impl Drops {
         (((1u64 << self.count[orientation]) - 1) << self.first[orientation]) as u32
     }
 
-    /// Number of placements.
+    /// Number of placements of all orientations.
     #[inline]
     pub fn len(&self) -> u32 {
         self.count.into_iter().map(u32::from).sum()

@@ -46,7 +46,6 @@ pub type LowPlayfield = PlayfieldOf<u16, 16>;
 /// The effects of a landing on a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Landed {
-    /// Lines cleared.
     pub lines: u8,
     /// Rows that sank into the ground, under [`TopOut::Sink`].
     pub sunk: u8,
@@ -54,7 +53,7 @@ pub struct Landed {
     pub terminal: bool,
 }
 
-/// Everything about a landing.
+/// A landing in full: the playfields before and after clearing, with counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Landing<C: Column, const N: usize> {
     /// The row of the piece's lowest cell, before clearing.
@@ -63,7 +62,6 @@ pub struct Landing<C: Column, const N: usize> {
     pub locked: PlayfieldOf<C, N>,
     /// The playfield after clearing and sinking, before the next piece.
     pub afterstate: PlayfieldOf<C, N>,
-    /// Lines cleared.
     pub lines: u8,
     /// Rows that sank into the ground, under [`TopOut::Sink`].
     pub sunk: u8,
@@ -131,13 +129,13 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         playfield
     }
 
-    /// Number of columns.
+    /// Number of columns, the same for the whole game.
     #[inline]
     pub fn width(&self) -> u8 {
         self.width
     }
 
-    /// Number of rows.
+    /// Number of rows, including rows above the visible field.
     #[inline]
     pub fn height(&self) -> u8 {
         self.height

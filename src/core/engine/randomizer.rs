@@ -46,7 +46,7 @@ choice! {
 pub struct Odds([u32; MAX_PIECES]);
 
 impl Odds {
-    /// Equal odds.
+    /// Equal odds for every piece of a set.
     pub const EVEN: Odds = Odds([1; MAX_PIECES]);
 
     /// Odds of the seven tetrominoes from their counts. Equal odds if all counts are 0.
@@ -152,7 +152,6 @@ struct OpenBag {
 /// The whole state of a dealer, for snapshots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DealerState {
-    /// Pieces dealt so far.
     pub dealt: u64,
     /// The seed, or the explicit sequence.
     pub source: DealerSource,

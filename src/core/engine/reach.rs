@@ -50,7 +50,7 @@ pub fn drops<C: Column, const N: usize>(rules: &Rules, playfield: &PlayfieldOf<C
     all
 }
 
-/// Number of placements.
+/// Number of distinct placements of a piece on this playfield. Counts them without making a list.
 #[inline]
 pub fn num_placements<C: Column, const N: usize>(
     rules: &Rules,

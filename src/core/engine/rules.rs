@@ -125,7 +125,6 @@ pub struct Rules {
     pub height: u8,
     /// Number of rows above the visible field: 0 except under [`Reach::Moves`].
     pub rows_above: u8,
-    /// The set of pieces.
     pub pieces: PieceSet,
     /// The way in which pieces are dealt.
     pub randomizer: Randomizer,
@@ -133,7 +132,6 @@ pub struct Rules {
     pub action_model: ActionModel,
     /// The rule that ends a game.
     pub top_out: TopOut,
-    /// The numbering of orientations.
     pub orientations: OrientationTable,
     /// The places that a piece can reach.
     pub reach: Reach,

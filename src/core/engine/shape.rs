@@ -81,7 +81,7 @@ impl Shape {
         bits
     }
 
-    /// Number of cells.
+    /// Number of full cells, four for a tetromino.
     pub const fn num_cells(&self) -> u8 {
         let (mut cells, mut column) = (0, 0);
         while column < MAX_SIDE {

@@ -23,7 +23,6 @@ choice! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Spin {
-    /// No spin.
     #[default]
     None = 0,
     /// A T-spin with an open corner on the side that it points to.
@@ -33,7 +32,7 @@ pub enum Spin {
 }
 
 impl Spin {
-    /// All labels, by number.
+    /// All labels, in ascending order of their numbers.
     pub const ALL: [Spin; 3] = [Spin::None, Spin::Mini, Spin::Full];
 }
 

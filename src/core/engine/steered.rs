@@ -44,7 +44,6 @@ pub const MAX_HEIGHT_ABOVE: u8 = 4;
 /// A piece in play, as keys and time have moved it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SteeredPiece {
-    /// The tetromino.
     pub tetromino: Tetromino,
     /// Quarter turns clockwise from the appearing orientation, 0..=3; 0 for an O.
     pub turns: u8,
@@ -71,7 +70,6 @@ pub struct SteeredPiece {
 /// The state of a piece after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Steered {
-    /// The piece.
     pub piece: SteeredPiece,
     /// The placement, if the piece has come to rest.
     pub resting: Option<Resting>,
@@ -381,12 +379,11 @@ impl<C: Column, const N: usize> Ground for Around<'_, C, N> {
 pub enum MovingPiece {
     /// The piece falls by a row with every key.
     Falling(FallingPiece),
-    /// The piece is steered.
     Steered(SteeredPiece),
 }
 
 impl MovingPiece {
-    /// The tetromino.
+    /// The tetromino of either kind of piece.
     pub fn tetromino(&self) -> Tetromino {
         match self {
             MovingPiece::Falling(piece) => piece.tetromino,

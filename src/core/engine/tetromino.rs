@@ -17,7 +17,6 @@ use super::shape::{Shape, Shapes};
 pub type Tetromino = Piece;
 
 /// The tetrominoes, in the order of their numbers.
-#[allow(missing_docs)] // a letter says all there is to say
 impl Tetromino {
     pub const I: Tetromino = Piece::new(0);
     pub const O: Tetromino = Piece::new(1);
@@ -27,7 +26,7 @@ impl Tetromino {
     pub const J: Tetromino = Piece::new(5);
     pub const L: Tetromino = Piece::new(6);
 
-    /// All seven, by number.
+    /// All seven, in ascending order of their numbers.
     pub const ALL: [Tetromino; 7] =
         [Tetromino::I, Tetromino::O, Tetromino::T, Tetromino::Z, Tetromino::S, Tetromino::J, Tetromino::L];
 
@@ -150,14 +149,14 @@ pub(super) const fn cells_from_anchor(tetromino: usize, turns: usize) -> [(i8, i
 pub(super) static CANONICAL: [Shapes; 7] =
     table(["X/X/X/X", "XX/XX", "X./XX/X.", ".X/XX/X.", "X./XX/.X", "X../XXX", "XXX/X.."]);
 
-/// The course notebook's numbering.
+/// The orientations as the course notebook numbers them.
 pub(super) static LAB: [Shapes; 7] = LAB_SHAPES;
 
-/// The survey notebook's numbering.
+/// The orientations as the survey notebook numbers them.
 pub(super) static SURVEY: [Shapes; 7] =
     table(["XXXX", "XX/XX", "XXX/.X.", "XX./.XX", ".XX/XX.", "X../XXX", "..X/XXX"]);
 
-/// The Leiden report's numbering.
+/// The orientations as the Leiden report numbers them.
 pub(super) static LEIDEN: [Shapes; 7] =
     table(["XXXX", "XX/XX", "XXX/.X.", "XX./.XX", ".XX/XX.", "XXX/..X", "XXX/X.."]);
 

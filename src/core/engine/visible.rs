@@ -13,7 +13,6 @@ use super::rules::{MAX_PREVIEW, Rules};
 pub struct Visible(pub [Option<Piece>; MAX_PREVIEW as usize + 1]);
 
 impl Visible {
-    /// No pieces.
     pub const NOTHING: Visible = Visible([None; MAX_PREVIEW as usize + 1]);
 
     /// The first pieces of an episode.

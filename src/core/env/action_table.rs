@@ -37,6 +37,7 @@ pub(super) struct ActionTable {
 }
 
 impl ActionTable {
+    /// Computes the tables of all pieces; see [`ActionTable::bytes`] for their size.
     pub fn new(rules: &Rules) -> ActionTable {
         let num_actions = rules.num_actions();
         let drop = |piece, action| {
@@ -86,6 +87,7 @@ impl ActionTable {
         self.has_drops
     }
 
+    /// Size of the action space, which is also the length of a mask.
     pub fn num_actions(&self) -> usize {
         self.num_actions
     }

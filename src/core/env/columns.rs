@@ -15,12 +15,10 @@ use super::refusals::NotReset;
 use super::rows::EnvRows;
 use super::seeding::Seeding;
 
-/// Phase of an episode.
+/// The phase in which an environment is, and the reason if its episode has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EpisodePhase {
-    /// No episode has started.
     NotStarted,
-    /// The episode is running.
     Running,
     /// The episode has ended, and the next one has not started.
     Ended(EpisodeEnd),
@@ -52,11 +50,8 @@ pub(super) const MAX_COUNT: u64 = 1 << 53;
 /// Totals of an episode so far. Each counter is at most `MAX_COUNT`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EpisodeStatistics {
-    /// Lines cleared.
     pub lines: u64,
-    /// Pieces landed.
     pub pieces: u64,
-    /// Steps taken.
     pub steps: u64,
     /// Sum of the rewards, before they are rounded to `f32`.
     pub episode_return: f64,
@@ -67,7 +62,7 @@ pub struct EpisodeStatistics {
 /// A separate column, because only such an action, the start of an episode and a copy access it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct InvalidActions {
-    /// Number of such actions.
+    /// Number of actions that did not exist.
     pub count: u64,
     /// Number of the episode's steps up to the last such action; 0 if there was none.
     pub last_step: u64,
@@ -93,7 +88,7 @@ pub(super) struct LastLanding<C: Column, const N: usize> {
 }
 
 impl<C: Column, const N: usize> LastLanding<C, N> {
-    /// The piece that landed.
+    /// The piece that the landing put down, whichever way it was played.
     pub fn piece(&self) -> Piece {
         match self.rest {
             Rest::Placed { piece, .. } => piece,
@@ -232,6 +227,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         + size_of::<EpisodeStatistics>()
         + size_of::<InvalidActions>();
 
+    /// Environments before their first episode, each with a dealer of its seed.
     pub fn new(config: &EnvConfig, seeding: &Seeding) -> Envs<C, N> {
         let Rules { width, height, .. } = config.rules;
         let num_envs = config.num_envs as usize;
@@ -353,6 +349,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.visible[i].next()
     }
 
+    /// Bytes of all arrays, by their capacities; memory that dealers point to is not included.
     pub fn memory_bytes(&self) -> usize {
         fn bytes<T>(column: &Vec<T>) -> usize {
             column.capacity() * size_of::<T>()
@@ -372,12 +369,14 @@ impl<C: Column, const N: usize> Envs<C, N> {
             + bytes(&self.invalid_actions)
     }
 
+    /// Checks that an episode has started in each of these environments.
     pub fn check_started(&self, rows: EnvRows<'_>) -> Result<(), NotReset> {
         let not_started = rows.envs().filter(|&i| self.phases[i] == EpisodePhase::NotStarted);
         let env_ids: Vec<u32> = not_started.map(|i| i as u32).collect();
         if env_ids.is_empty() { Ok(()) } else { Err(NotReset { env_ids }) }
     }
 
+    /// Starts episodes in some rows of a call: with new seeds, or the next ones under the old seeds.
     pub fn reset(
         &mut self,
         config: &EnvConfig,

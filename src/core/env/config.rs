@@ -22,7 +22,7 @@ pub enum AutoresetMode {
 /// Handling of an action that is in range but not in the mask. Every policy refuses an action that is out of range.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum InvalidActionPolicy {
-    /// Refuses the whole call.
+    /// Refuses the whole call, which then changes nothing.
     #[default]
     Reject,
     /// Terminates the row's episode: the playfield and the pieces stay, the step counts but no piece does, and the
@@ -50,11 +50,9 @@ impl InvalidActionPolicy {
 /// The configuration that all environments of a batch share.
 #[derive(Clone, Debug)]
 pub struct EnvConfig {
-    /// The rules of the game.
     pub rules: Rules,
     /// Number of environments, at least 1.
     pub num_envs: u32,
-    /// Handling of ended episodes.
     pub autoreset_mode: AutoresetMode,
     /// Handling of actions outside the mask.
     pub invalid_action_policy: InvalidActionPolicy,

@@ -14,7 +14,6 @@ pub(super) const PIECE_STATE: usize = 8;
 
 /// Type of a field's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // the names explain themselves
 pub enum DataType {
     /// One byte, 0 or 1.
     Bool,
@@ -29,7 +28,7 @@ pub enum DataType {
     Float64,
 }
 
-/// Purpose of a field.
+/// The purpose of a field, which decides in which list of a session it may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// The agent observes the field.
@@ -54,7 +53,7 @@ pub struct Needs {
 pub struct FieldInfo {
     /// The field that the row defines.
     pub field: Field,
-    /// Name on the wire.
+    /// Name in requests, answers and the catalog.
     pub name: &'static str,
     /// Meaning and unit, in one sentence.
     pub description: &'static str,
@@ -62,11 +61,9 @@ pub struct FieldInfo {
     pub dtype: DataType,
     /// Dimensions for one environment; empty for a single number.
     pub dims: &'static [Dim],
-    /// Kind of the numbers.
     pub kind: Kind,
     /// Number of the field in protocols that number fields, such as dm_env_rpc. It is never given to another field.
     pub number: u64,
-    /// Purpose of the field.
     pub role: Role,
     /// Condition for the field to exist; `None` if it exists under all rules.
     pub needs: Option<Needs>,
@@ -81,7 +78,7 @@ type Bounds = (Option<f64>, Option<f64>);
 /// Kind of a field's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Amounts, positions or measurements.
+    /// Amounts, positions or measurements, which can be compared.
     Number,
     /// Names as numbers; -1 for none.
     Category,
@@ -92,17 +89,14 @@ pub enum Kind {
 /// A dimension of a field. Its size may depend on the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dim {
-    /// Rows of the playfield.
     Height,
-    /// Columns of the playfield.
     Width,
-    /// Shown next pieces.
+    /// Next pieces that the rules show.
     Preview,
-    /// Selected features.
+    /// Columns of the selected features.
     Features,
     /// Number of pieces until newly sent garbage has risen.
     Garbage,
-    /// Actions.
     Actions,
     /// A fixed size, with a text that explains it.
     Fixed(&'static str, u32),
@@ -584,13 +578,10 @@ fn count(_: &EnvConfig) -> Bounds {
 /// A field under given rules, for one environment. A batch adds a dimension before the shape.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldSpec {
-    /// Name on the wire.
     pub name: &'static str,
-    /// Type of the numbers.
     pub dtype: DataType,
     /// Shape for one environment; empty for a single number.
     pub shape: Vec<u32>,
-    /// Kind of the numbers.
     pub kind: Kind,
     /// Smallest possible number, if bounded.
     pub low: Option<f64>,

@@ -96,7 +96,6 @@ pub enum Restored<'a> {
 /// One outcome can be reused for many steps: see [`EnvBatch::step_into`].
 #[derive(Debug, Default)]
 pub struct StepOutcome {
-    /// Reward for this step.
     pub rewards: Vec<f32>,
     /// Whether the rules ended the episode in this step.
     pub terminated: Vec<bool>,

@@ -8,11 +8,9 @@ pub enum EnvIdError {
     /// The environment does not exist.
     #[error("there is no environment {env_id}, expected a number below {num_envs}")]
     Unknown {
-        /// Index in the list.
+        /// Index of the id in the list.
         row: u32,
-        /// Id at this index.
         env_id: u32,
-        /// Number of environments.
         num_envs: u32,
     },
     /// The list repeats an environment.
@@ -20,7 +18,6 @@ pub enum EnvIdError {
     Repeated {
         /// Index of the second occurrence.
         row: u32,
-        /// Number of the environment.
         env_id: u32,
     },
 }
@@ -29,9 +26,9 @@ pub enum EnvIdError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{got} {what} for {rows} environments")]
 pub struct WrongLength {
-    /// Name of the entries.
+    /// Noun for the entries, such as `seeds`.
     pub what: &'static str,
-    /// Number of given entries.
+    /// Number of entries that the caller gave.
     pub got: usize,
     /// Number of environments in the call.
     pub rows: usize,
@@ -61,7 +58,7 @@ pub enum CreateError {
     FeatureWidth {
         /// Width of the feature set.
         set: u8,
-        /// Width of the playfield.
+        /// Width of the playfield under the rules.
         rules: u8,
     },
     /// The number of seeds or sequences is wrong, or a sequence is empty.
@@ -75,7 +72,6 @@ pub enum SeedingError {
     /// The number of seeds or sequences is wrong.
     #[error(transparent)]
     WrongLength(#[from] WrongLength),
-    /// A sequence is empty.
     #[error("piece sequence {0} is empty")]
     EmptySequence(usize),
 }
@@ -118,12 +114,11 @@ pub enum ReadError {
     NotReset(#[from] NotReset),
 }
 
-/// A refused action.
+/// An action that a step refuses, with its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RefusedAction {
     /// Index in the list of actions.
     pub row: u32,
-    /// Value of the action.
     pub action: i32,
 }
 
@@ -165,7 +160,6 @@ pub enum StepError {
     /// Some environments must be reset first.
     #[error(transparent)]
     NotReset(#[from] NotReset),
-    /// Some actions are refused.
     #[error(transparent)]
     Action(#[from] ActionError),
 }
@@ -187,9 +181,8 @@ pub enum PositionError {
     /// There are more next pieces than the rules show.
     #[error("the queue has {got} pieces, expected at most {preview}")]
     Queue {
-        /// Number of given pieces.
+        /// Number of pieces in the queue.
         got: usize,
-        /// Number of shown pieces.
         preview: u8,
     },
     /// A piece is held, but the rules have no hold.
@@ -209,13 +202,13 @@ pub enum RestoreError {
     /// A state was saved under other rules.
     #[error("state {row} has other rules")]
     OtherRules {
-        /// Index in the list.
+        /// Index of the state in the list.
         row: usize,
     },
     /// A position cannot be played from.
     #[error("position {row}: {error}")]
     Position {
-        /// Index in the list.
+        /// Index of the position in the list.
         row: usize,
         /// The mistake in the position.
         error: PositionError,

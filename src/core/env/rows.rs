@@ -19,6 +19,7 @@ impl<'a> EnvRows<'a> {
         Ok(EnvRows { env_ids, num_envs })
     }
 
+    /// Number of rows in the call.
     pub fn len(self) -> usize {
         self.env_ids.map_or(self.num_envs as usize, <[u32]>::len)
     }
@@ -29,6 +30,7 @@ impl<'a> EnvRows<'a> {
         self.env_ids.map_or(row, |env_ids| env_ids[row] as usize)
     }
 
+    /// The environment of each row, in the order of the rows.
     pub fn envs(self) -> impl ExactSizeIterator<Item = usize> {
         (0..self.len()).map(move |row| self.env(row))
     }

@@ -37,12 +37,12 @@ pub struct EnvState {
 }
 
 impl EnvState {
-    /// Rules of the game.
+    /// Rules of the game, which must match those of a batch that continues it.
     pub fn rules(&self) -> &Rules {
         &self.rules
     }
 
-    /// Cells of the playfield.
+    /// Cells of the playfield, without the current piece.
     pub fn playfield(&self) -> &Playfield {
         &self.playfield
     }
@@ -127,7 +127,6 @@ impl EnvState {
 pub struct StartPosition {
     /// Playfield of the size of the rules.
     pub playfield: Playfield,
-    /// The current piece.
     pub piece: Piece,
     /// Next pieces, at most as many as the rules show. They and the current one replace the first pieces of the dealer,
     /// which adds the missing ones.
@@ -172,6 +171,10 @@ impl StartPosition {
 }
 
 impl<C: Column, const N: usize> Envs<C, N> {
+    /// Copies everything that decides how an environment continues.
+    ///
+    /// # Panics
+    /// If no episode has begun in the environment.
     pub fn state(&self, rules: &Rules, i: usize) -> EnvState {
         assert!(self.phases[i] != EpisodePhase::NotStarted, "no episode has begun in environment {i}");
         EnvState {
@@ -192,6 +195,8 @@ impl<C: Column, const N: usize> Envs<C, N> {
         }
     }
 
+    /// Puts environments into given states. With `reseed`, the later pieces of row i come from the seed `word(reseed,
+    /// Reseed, i)`, except for explicit sequences.
     pub fn restore(
         &mut self,
         config: &EnvConfig,

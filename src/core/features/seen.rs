@@ -5,12 +5,10 @@ use crate::engine::{Landing, Shape, Spin, Tetromino};
 /// A landing, as feature functions see it.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
-    /// The piece.
     pub piece: Tetromino,
     /// Spin label of the placement.
     pub spin: Spin,
     /// The shape of the piece at rest.
     pub shape: &'a Shape,
-    /// Effects of the placement.
     pub landing: &'a Landing<u64, 32>,
 }

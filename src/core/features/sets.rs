@@ -52,7 +52,6 @@ pub enum FeatureError {
     /// The name of a family without an index.
     #[error("{name} is a family of features, expected {name}[0] to {name}[{last}] at width {width}")]
     IndexMissing {
-        /// Name of the family.
         name: String,
         /// Last index of the family.
         last: u8,
@@ -64,7 +63,7 @@ pub enum FeatureError {
     IndexWrong {
         /// The name as it was given.
         name: String,
-        /// The expected index.
+        /// The valid indices, in words.
         expected: String,
         /// The width of the playfield.
         width: u8,
@@ -309,7 +308,7 @@ impl PartialEq for FeatureColumn {
 
 impl Eq for FeatureColumn {}
 
-/// The full name.
+/// The full name, such as `holes`, or with an index for a member of a family.
 impl fmt::Display for FeatureColumn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.feature.name)?;

@@ -33,7 +33,7 @@ pub struct Feature {
     pub name: &'static str,
     /// Formula, in half a sentence.
     pub formula: &'static str,
-    /// Source of the feature.
+    /// Paper or program in which the feature appeared.
     pub source: &'static str,
     /// Function that measures the feature.
     pub measure: Measure,
@@ -104,7 +104,7 @@ const SURVEY: &str = "Tetris AI survey notebook, as coded";
 const LEIDEN: &str = "report with Monte-Carlo and heuristic agents, Leiden";
 const TETRION: &str = "this project";
 
-/// Every feature.
+/// All features, in the order of the catalog. A family has one row.
 pub static FEATURES: &[Feature] = &[
     Feature {
         name: "landing_height",

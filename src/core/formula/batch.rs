@@ -12,7 +12,7 @@ const BLOCK_BYTES: usize = BLOCK * size_of::<f64>();
 pub struct Batch {
     cells: Vec<f64>,
     rows: usize,
-    /// Blocks per column.
+    /// Blocks of [`BLOCK`] rows per column.
     blocks: usize,
 }
 

@@ -10,7 +10,7 @@ use super::program::{Formula, Program, Step};
 use super::state::Fact;
 use crate::features::{FeatureColumn, FeatureError, FeatureSet, MAX_COLUMNS};
 
-/// Number of a node.
+/// Number of a node in the order in which nodes were added.
 pub type Id = u16;
 
 /// A part of a formula that has a value for each placement.
@@ -53,12 +53,12 @@ impl Graph {
         self.number(number)
     }
 
-    /// Adds a number.
+    /// Adds a number, of the text or computed from numbers.
     pub fn number(&mut self, number: f64) -> Result<Id, TooCostly> {
         self.add(Node::Number(number.to_bits()))
     }
 
-    /// Adds a feature.
+    /// Adds a feature. A feature that the graph has is not added again.
     pub fn feature(&mut self, column: FeatureColumn) -> Result<Id, TooCostly> {
         let known = self.features.iter().position(|other| *other == column);
         let index = known.unwrap_or(self.features.len());
@@ -68,7 +68,7 @@ impl Graph {
         self.add(Node::Feature(index as u16))
     }
 
-    /// Adds a fact.
+    /// Adds a fact about the game.
     pub fn fact(&mut self, fact: Fact) -> Result<Id, TooCostly> {
         self.add(Node::Fact(fact))
     }
@@ -237,7 +237,7 @@ impl Graph {
     }
 }
 
-/// A formula over [`MAX_COST`].
+/// The error for a formula over [`MAX_COST`], found before more of it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the formula takes too long, expected a cost of at most {MAX_COST} up to here")]
 pub struct TooCostly;

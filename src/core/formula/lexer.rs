@@ -11,7 +11,7 @@ const MAX_NUMBER: f64 = 1e300;
 const SYMBOLS: [&str; 18] =
     ["==", "!=", "<=", ">=", "<", ">", "+", "-", "*", "/", "^", "(", ")", "[", "]", ",", ";", "="];
 
-/// One word.
+/// A word of the text and its place. Words are numbers, names and symbols.
 #[derive(Clone, Debug)]
 pub struct Token<'a> {
     /// The kind of the word.
@@ -27,7 +27,7 @@ pub enum TokenKind<'a> {
     Number(f64),
     /// A name or a keyword.
     Name(&'a str),
-    /// One of [`SYMBOLS`].
+    /// One of [`SYMBOLS`], such as `<=`.
     Symbol(&'static str),
     /// The end of the text.
     End,

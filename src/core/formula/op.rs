@@ -3,11 +3,8 @@
 /// An operation on one to three numbers. Conditions are the numbers 1 and 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
-    /// Sum.
     Add,
-    /// Difference.
     Sub,
-    /// Product.
     Mul,
     /// Quotient; 0 if the divisor is 0.
     Div,
@@ -15,11 +12,9 @@ pub enum Op {
     Min,
     /// The second number if it is larger, else the first.
     Max,
-    /// Absolute value.
     Abs,
     /// e to the power of the number.
     Exp,
-    /// Natural logarithm.
     Ln,
     /// Whether the first number is smaller.
     Less,
@@ -38,7 +33,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// Number of operands.
+    /// Number of operands, 1 to 3.
     pub fn arity(self) -> usize {
         match self {
             Op::Abs | Op::Exp | Op::Ln | Op::Not => 1,

@@ -86,7 +86,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// A variable, after `let`.
+    /// Reads a variable, the part after `let`.
     fn variable(&mut self) -> Result<(), FormulaError> {
         let TokenKind::Name(name) = self.peek() else { return Err(self.unexpected("a name")) };
         let span = self.advance();

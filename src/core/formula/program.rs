@@ -14,7 +14,7 @@ pub const LARGEST_SCORE: f64 = 1e300;
 pub enum Formula {
     /// A weighted sum: the features in the order of the text, and one weight per feature.
     Weights(FeatureSet, Vec<f64>),
-    /// Any other formula.
+    /// Any formula that is not a weighted sum.
     Program(Program),
 }
 

@@ -6,9 +6,7 @@ use crate::engine::Piece;
 /// lands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
-    /// Lines cleared so far.
     pub lines: u64,
-    /// Pieces placed so far.
     pub pieces: u64,
     /// The piece that is placed.
     pub current: Piece,
@@ -23,9 +21,7 @@ pub struct State {
 pub enum Seat {
     /// The piece that is placed.
     Current,
-    /// The piece that follows.
     Next,
-    /// The held piece.
     Held,
 }
 
@@ -38,9 +34,7 @@ impl Seat {
 /// A number that follows from the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fact {
-    /// Lines cleared so far.
     Lines,
-    /// Pieces placed so far.
     Pieces,
     /// 1 if this piece is there, else 0.
     Is(Seat, Piece),

@@ -5,11 +5,11 @@ use super::op::Op;
 /// Words that are no names of features, facts or variables.
 pub const KEYWORDS: [&str; 8] = ["let", "if", "then", "else", "and", "or", "not", "sum"];
 
-/// Functions of numbers.
+/// Functions of numbers: the name and the operation of each.
 pub const FUNCTIONS: [(&str, Op); 5] =
     [("min", Op::Min), ("max", Op::Max), ("abs", Op::Abs), ("exp", Op::Exp), ("ln", Op::Ln)];
 
-/// Facts that are numbers.
+/// Names of facts that are numbers.
 pub const NUMBERS: [&str; 4] = ["lines", "pieces", "width", "height"];
 
 /// An operator between two operands.

@@ -17,7 +17,7 @@ pub struct Options {
     pub cells: bool,
     /// The playfield with the locked piece, before full rows are cleared.
     pub preclear_boards: bool,
-    /// Features of the positions.
+    /// Whether to measure the features of the positions themselves.
     pub position_features: bool,
     /// The keys to each placement, under [`Reach::Moves`](crate::engine::Reach::Moves).
     pub keys: bool,
@@ -36,7 +36,6 @@ pub struct Placements {
     pub placements: Vec<i32>,
     /// R feature vectors of F numbers; empty without a feature set.
     pub features: Vec<f32>,
-    /// Points for the placement.
     pub rewards: Vec<f32>,
     /// Lines that the placement clears.
     pub lines: Vec<u8>,

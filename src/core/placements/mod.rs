@@ -21,7 +21,6 @@ use crate::features::{FeatureSet, Seen};
 /// A playfield and the pieces that can be placed on it.
 #[derive(Clone, Copy, Debug)]
 pub struct Position {
-    /// Cells of the playfield.
     pub playfield: Playfield,
     /// Pieces to place; `None` if the episode has ended.
     pub hand: Option<Hand>,

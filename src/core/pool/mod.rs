@@ -68,7 +68,7 @@ impl Pool {
         Ok(Arc::new(Pool { threads, queues: Mutex::default() }))
     }
 
-    /// Number of threads.
+    /// Number of threads, which never changes.
     pub fn num_threads(&self) -> usize {
         self.threads.current_num_threads()
     }
@@ -94,7 +94,7 @@ impl Pool {
         self.queues().activity()
     }
 
-    /// Runs the next job.
+    /// Runs the next job of the party whose turn it is, on this thread.
     fn work(&self) {
         let (party, job) = self.queues().take().expect("a job for each ticket");
         let start = Instant::now();
@@ -110,7 +110,7 @@ impl Pool {
 }
 
 impl Lane {
-    /// Number of threads.
+    /// Number of threads of the pool, which all lanes share.
     pub fn num_threads(&self) -> usize {
         self.pool.num_threads()
     }

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// The owner of work: parties share threads and places.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Party {
-    /// This program itself.
+    /// This program itself, without a caller.
     #[default]
     Own,
     /// The holder of a token, by the token's name.
@@ -35,9 +35,7 @@ impl Party {
 pub struct PoolActivity {
     /// Jobs that wait for a thread.
     pub waiting: usize,
-    /// Jobs in progress.
     pub running: usize,
-    /// Jobs that are done.
     pub done: u64,
 }
 

@@ -20,7 +20,7 @@ use crate::features::kernel::{Ahead, LaneBounds, LaneWork, Lanes, dispatch, rows
 /// Work between two checks of the stop flag, in pieces of a linear controller on a kernel: one or a few milliseconds.
 pub const SLICE: u64 = 4096;
 
-/// An episode in progress.
+/// An episode that can be played in slices, and that a caller can copy between them.
 #[derive(Clone, Debug)]
 pub struct Episode {
     /// The current state of the game, without the piece in play.
@@ -29,7 +29,6 @@ pub struct Episode {
     rng: AgentRng,
     /// The held piece, if any.
     held: Option<Piece>,
-    /// Queued garbage.
     incoming: Incoming,
     /// The piece in play, between two slices.
     turn: Option<Turn>,
@@ -73,7 +72,6 @@ impl Bounds {
 /// The state of a piece in play.
 #[derive(Clone, Debug)]
 enum Turn {
-    /// The agent is choosing.
     Choosing(Piece, Thought),
     /// The piece falls, and the agent's decision determines the keys.
     Falling(FallingPiece, Decision),

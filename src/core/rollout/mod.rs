@@ -35,7 +35,7 @@ pub enum Deal {
     Common(Vec<u64>),
     /// Policy p plays row p of a matrix of seeds.
     PerSlot {
-        /// The matrix, row-major.
+        /// Seeds row by row, one row per policy.
         seeds: Vec<u64>,
         /// Seeds per policy.
         columns: usize,
@@ -63,11 +63,8 @@ impl Deal {
 /// Many games: every policy plays its seeds, under one set of rules.
 #[derive(Clone, Debug)]
 pub struct Evaluation {
-    /// The rules.
     pub rules: Rules,
-    /// The agents that play.
     pub policies: Vec<Agent>,
-    /// The seeds or sequences.
     pub deal: Deal,
     /// Number of episodes per seed, at least 1. They are the first episodes of an environment with that seed.
     pub episodes_per_seed: u32,
@@ -88,7 +85,7 @@ pub struct Evaluation {
 pub struct GameResult {
     /// Index of the game in the evaluation's order, from 0.
     pub game: u64,
-    /// The policy that played.
+    /// Index of the policy that played.
     pub policy: u32,
     /// Index of the seed among the policy's seeds.
     pub seed_index: u32,
@@ -96,9 +93,7 @@ pub struct GameResult {
     pub episode: u32,
     /// The episode's seed; 0 for an explicit sequence.
     pub seed: u64,
-    /// Lines cleared.
     pub lines: u64,
-    /// Pieces placed.
     pub pieces: u64,
     /// Steps taken: key presses in keypress games, pieces in all others.
     pub steps: u64,
@@ -120,20 +115,18 @@ impl GameResult {
 pub struct LossEstimate {
     /// Index of the estimate in the evaluation's order, from 0.
     pub game: u64,
-    /// The policy that played.
+    /// Index of the policy that played.
     pub policy: u32,
     /// Index of the seed among the policy's seeds.
     pub seed_index: u32,
     /// Index of the episode among the seed's episodes.
     pub episode: u32,
-    /// The episode's seed.
     pub seed: u64,
-    /// The estimated numbers.
     pub estimate: Estimate,
 }
 
 impl Evaluation {
-    /// Number of games.
+    /// Number of games, or of estimates.
     pub fn num_games(&self) -> u64 {
         let pairs = match &self.pairs {
             Some(pairs) => pairs.len() as u64,
@@ -283,9 +276,7 @@ impl Playing {
 /// Counters that other threads may read while an evaluation runs.
 #[derive(Debug, Default)]
 pub struct Counters {
-    /// Pieces placed so far.
     pub pieces: AtomicU64,
-    /// Lines cleared so far.
     pub lines: AtomicU64,
 }
 
@@ -305,9 +296,8 @@ struct Shared<F> {
 /// The outcome of a game: its result with its record, if it was recorded, or an estimate.
 #[derive(Debug)]
 pub enum Outcome {
-    /// A finished game.
+    /// A finished game, with its record if the evaluation keeps records.
     Game(GameResult, Option<Box<GameRecord>>),
-    /// A finished estimate.
     Estimate(LossEstimate),
 }
 

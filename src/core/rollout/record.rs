@@ -2,10 +2,9 @@
 
 use crate::engine::{Game, Rules};
 
-/// A recorded game.
+/// The record of a finished game, from which a recording is made.
 #[derive(Clone, Debug)]
 pub struct GameRecord {
-    /// The actions.
     pub actions: Actions,
     /// The lines of each landing.
     pub landing_lines: Vec<u8>,
@@ -26,7 +25,7 @@ impl Actions {
         Actions { bytes: Vec::new(), bytes_each: Actions::bytes_each(rules) }
     }
 
-    /// Bytes per action.
+    /// Bytes per action of a game under these rules, 1 or 2.
     pub fn bytes_each(rules: &Rules) -> usize {
         if rules.num_actions() <= 1 << 8 { 1 } else { 2 }
     }
@@ -37,7 +36,7 @@ impl Actions {
         self.bytes.extend_from_slice(&action.to_le_bytes()[..self.bytes_each]);
     }
 
-    /// The actions in order.
+    /// The actions, in the order in which they were played.
     pub fn iter(&self) -> impl Iterator<Item = u16> + '_ {
         self.bytes.chunks_exact(self.bytes_each).map(|bytes| match *bytes {
             [low, high] => u16::from_le_bytes([low, high]),

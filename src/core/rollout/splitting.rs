@@ -44,9 +44,7 @@ const FIRST_LEVEL: f64 = 0.05;
 /// The parameters of an estimate.
 #[derive(Clone, Copy, Debug)]
 pub struct Task<'a> {
-    /// The rules.
     pub rules: &'a Rules,
-    /// The agent that plays.
     pub agent: &'a Agent,
     /// The kernel for the agent's sums.
     pub kernel: Kernel,
@@ -58,12 +56,12 @@ pub struct Task<'a> {
     pub max_steps: u64,
 }
 
-/// An estimate in progress.
+/// The state of an estimate between two slices of work.
 pub struct Splitting {
     seed: u64,
     /// Number of seeds drawn for trials and new games.
     num_seeds: u64,
-    /// The episode in progress.
+    /// The trial or game that is played now.
     episode: Episode,
     /// Counts of this episode when the estimate took it up, and of all earlier play.
     taken_up: Counts,
@@ -96,7 +94,7 @@ enum Stage {
     Falling,
     /// Running trials from a level.
     Trying(Trials),
-    /// Finished.
+    /// Finished, or cut by a limit.
     Over,
 }
 
@@ -110,16 +108,12 @@ struct Trials {
     climbed: Vec<Option<Episode>>,
 }
 
-/// Counts of play.
+/// Sums over a stretch of play.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counts {
-    /// Pieces landed.
     pub pieces: u64,
-    /// Steps taken.
     pub steps: u64,
-    /// Lines cleared.
     pub lines: u64,
-    /// Points.
     pub score: f64,
 }
 
@@ -128,11 +122,8 @@ pub struct Counts {
 pub struct Estimate {
     /// Losses per piece.
     pub loss_rate: f64,
-    /// Lines per piece.
     pub lines_per_piece: f64,
-    /// Steps per piece.
     pub steps_per_piece: f64,
-    /// Points per piece.
     pub score_per_piece: f64,
     /// Whether games last longer than the rate says.
     pub lasts_longer: bool,
@@ -145,7 +136,6 @@ enum Ended {
     Low,
     /// The stack is high enough.
     High,
-    /// The game is lost.
     Lost,
     /// The requested number of pieces has landed.
     Through,
@@ -180,7 +170,7 @@ impl Splitting {
         self.before.and(Counts::of(&self.episode).since(self.taken_up))
     }
 
-    /// The current estimate.
+    /// The estimate as it stands. Levels that are not measured yet count as passed.
     pub fn estimate(&self) -> Estimate {
         let Counts { pieces, steps, lines, score } = self.stretch;
         let pieces = pieces.max(1) as f64;
@@ -343,7 +333,7 @@ impl Splitting {
         };
     }
 
-    /// Ends the estimate early.
+    /// Ends the estimate early, as a lower bound on the length of games.
     fn cut(&mut self) {
         if self.stretch == Counts::default() {
             self.end_stretch();
@@ -459,7 +449,7 @@ impl Counts {
         }
     }
 
-    /// The counts since `other`.
+    /// The difference to earlier counts of the same play.
     fn since(self, other: Counts) -> Counts {
         Counts {
             pieces: self.pieces - other.pieces,

@@ -14,7 +14,7 @@ const TIE: f64 = 1e-9;
 pub struct Values {
     width: u8,
     height: u8,
-    /// The afterstates, ascending.
+    /// The cells of each afterstate as bits, ascending.
     cells: Box<[u32]>,
     lines: Box<[f64]>,
 }

@@ -37,7 +37,6 @@ pub struct BenchmarkArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// How the player plays.
     #[command(flatten)]
     pub search: SearchArgs,
 

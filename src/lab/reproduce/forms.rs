@@ -10,11 +10,8 @@ use tetrion::files;
 /// A report in all output forms.
 #[derive(Clone, Debug)]
 pub struct Forms {
-    /// Text for a terminal.
     pub text: String,
-    /// Markdown.
     pub markdown: String,
-    /// One JSON object.
     pub json: Value,
 }
 
@@ -33,15 +30,12 @@ impl Forms {
 /// A table with headings, a sentence above and notes below. Indented notes belong to the previous note.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// Sentence above the table.
     pub head: String,
-    /// One heading per column.
     pub headings: Vec<String>,
     /// Rows with one cell per heading.
     pub rows: Vec<Vec<String>>,
     /// Columns with numbers, which a terminal aligns to the right.
     pub numbers: std::ops::Range<usize>,
-    /// Sentences below the table.
     pub notes: Vec<String>,
 }
 
@@ -70,7 +64,7 @@ impl Table {
         text + "\n"
     }
 
-    /// The table as Markdown.
+    /// The table as Markdown: a heading, the rows, and the notes as a list.
     pub fn to_markdown(&self) -> String {
         let columns = " --- |".repeat(self.headings.len());
         let mut text = format!("### {}\n\n| {} |\n|{columns}\n", self.head, self.headings.join(" | "));

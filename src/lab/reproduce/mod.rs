@@ -37,7 +37,7 @@ use tetrion::names::unknown;
 enum Named {
     /// An experiment of the tables.
     Played(Experiment),
-    /// The computed experiment.
+    /// The experiment whose figures are computed, not played.
     Optimum,
 }
 

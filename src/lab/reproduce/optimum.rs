@@ -26,9 +26,7 @@ use tetrion::text::numbers::{count, grouped, time};
 
 /// Name on the command line.
 pub const NAME: &str = "optimum";
-/// Title of the experiment.
 pub const TITLE: &str = "every controller and the best player on small playfields, computed exactly";
-/// Source of the figures.
 pub const SOURCE: &str = "value iteration; no published table is known";
 
 /// The playfields, ordered by number of cells.
@@ -48,7 +46,7 @@ const QUICK_SIZES: usize = 3;
 const GAMES: u32 = 10_000;
 const QUICK_GAMES: u32 = 1_000;
 
-/// A player.
+/// A player whose value can be computed exactly.
 #[derive(Clone, Copy, Debug)]
 enum Player {
     Optimum,
@@ -67,7 +65,7 @@ struct Row {
     player: Player,
 }
 
-/// A solved row.
+/// A row with its exact value, and the games that check it.
 #[derive(Clone, Debug)]
 struct SolvedRow {
     row: Row,
@@ -77,7 +75,7 @@ struct SolvedRow {
     played: Option<Played>,
 }
 
-/// Exact lines per game.
+/// Exact lines per game, and the size of the computation.
 #[derive(Clone, Copy, Debug)]
 struct Exact {
     value: Value,

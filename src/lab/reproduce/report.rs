@@ -25,9 +25,7 @@ pub struct PlayedRow {
 /// The results of an experiment.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The experiment.
     pub experiment: Experiment,
-    /// The played rows.
     pub rows: Vec<RowReport>,
     /// Whether this is a quick look.
     pub quick: bool,
@@ -42,7 +40,6 @@ pub struct RowReport {
     games: u64,
     cut: u64,
     figures: Vec<FigureReport>,
-    /// Sentences below the table.
     notes: Vec<String>,
 }
 

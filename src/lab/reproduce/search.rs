@@ -10,7 +10,7 @@ use tetrion::client::{
 };
 use tetrion::engine::rng::{Tag, word};
 
-/// Results after one generation.
+/// The results after one generation of a search.
 #[derive(Clone, Debug)]
 pub struct Step {
     /// Best score of a candidate.

@@ -17,11 +17,10 @@ use tetrion::text::numbers::grouped;
 pub struct Reference {
     /// The figure, and its precision.
     pub printed: Printed,
-    /// Origin of the figure.
     pub origin: Origin,
 }
 
-/// Origin of a figure.
+/// The origin of a figure, which tells how far to trust it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The document of the experiment.
@@ -48,28 +47,19 @@ pub enum Printed {
     /// numbers is at least 1/m. The two agree if three errors are at most half of v, so that half or double the figure would
     /// have been refuted; and only with ten games or more, because fewer do not show how games vary.
     Mean {
-        /// The figure.
         value: f64,
         /// Precision of the printed digits.
         decimals: Decimals,
-        /// Games of the mean.
+        /// Number of games in the mean.
         games: u32,
     },
     /// Mean with its 95 % interval: like a mean, but (high - low) / 3.92 is its standard error instead of s / sqrt(n).
-    Interval {
-        /// The mean.
-        value: f64,
-        /// The lower end.
-        low: f64,
-        /// The upper end.
-        high: f64,
-    },
+    Interval { value: f64, low: f64, high: f64 },
     /// This many of n games: Fisher's exact test, two-sided. The two agree if a share of ours half the scale away, such as 10
     /// of 20 against 0 of 20, would have been refuted.
     Share {
-        /// Number of these games.
+        /// Number of games that the share counts.
         count: u32,
-        /// Number of all games.
         games: u32,
     },
     /// The largest of n games; a single game is the largest of one. If all m + n games are alike, the probability that none of
@@ -78,16 +68,14 @@ pub enum Printed {
     ///
     /// The two agree if a v above or below all of our games would have been refuted, which needs n of about 740 or more.
     BestOf {
-        /// The largest.
+        /// The largest number of the games.
         value: f64,
-        /// Number of games.
         games: u32,
     },
     /// Words about typical games, which means the middle half. The two differ if the range lies outside of the middle half of
     /// our games, whose ends are the order statistics that bound the quartiles, each at half of the level. Such order
     /// statistics exist from 23 games on; with fewer there are too few games.
     Words {
-        /// The printed words.
         words: &'static str,
         /// Low end of the range that they mean.
         low: f64,
@@ -96,12 +84,7 @@ pub enum Printed {
     },
     /// Result of another search, which finds another player each time, known within this factor. Compared like a mean that
     /// stands for the range from v / factor to v factor, without a standard error.
-    Factor {
-        /// The figure.
-        value: f64,
-        /// The factor.
-        factor: f64,
-    },
+    Factor { value: f64, factor: f64 },
 }
 
 /// Precision of a printed mean.
@@ -131,7 +114,6 @@ pub struct Cuts {
 pub enum Verdict {
     /// No difference shows in these games.
     Agrees,
-    /// The figures differ.
     Differs,
     /// There are too few games to tell, ours or theirs.
     TooFew,
@@ -142,9 +124,7 @@ pub enum Verdict {
 /// The overall verdict on a figure, in all forms of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judgement {
-    /// Our figure agrees.
     Agrees,
-    /// Our figure differs.
     Differs,
     /// Our figure agrees with later measurements, and differs from the document.
     DiffersFromDocument,

@@ -23,7 +23,6 @@ use super::{pb as dm, tensor};
 /// A setting of a world.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// Name of the setting.
     pub name: &'static str,
     /// Element type and shape, as text.
     pub takes: &'static str,
@@ -78,7 +77,7 @@ struct Draft {
 }
 
 impl Draft {
-    /// Source of the pieces.
+    /// The source of the pieces, a seed or letters; `None` if the settings name neither.
     fn seeding(&self) -> Result<Option<pb::Seeding>, DecodeError> {
         match (self.seed, &self.pieces) {
             (None, None) => Ok(None),

@@ -27,7 +27,7 @@ pub enum Observation {
     Field(Field),
 }
 
-/// Number of the reward.
+/// Number of the reward among the observations.
 const REWARD: u64 = 1;
 
 /// The observations of a world, by number.

@@ -79,7 +79,7 @@ impl Session {
         self.sequence_number.load(Ordering::Relaxed)
     }
 
-    /// Number of environments.
+    /// Number of environments, fixed when the session is created.
     pub fn num_envs(&self) -> u32 {
         self.num_envs
     }

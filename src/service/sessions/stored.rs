@@ -48,9 +48,8 @@ const MAX_BYTES_PER_MEMORY: u64 = 4;
 /// Outcome of writing a server's sessions.
 #[derive(Debug, Default)]
 pub struct PutAway {
-    /// Number of sessions written.
+    /// Number of sessions in the file.
     pub sessions: u32,
-    /// Number of bytes written.
     pub num_bytes: u64,
     /// Number of sessions that could not be written.
     pub lost: u32,
@@ -61,7 +60,6 @@ pub struct PutAway {
 /// Outcome of restoring the previous server's sessions.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct TakenUp {
-    /// Number of sessions restored.
     pub sessions: u32,
     /// The reasons why parts of the file could not be restored; empty if everything was.
     pub problems: Vec<String>,

@@ -56,11 +56,8 @@ pub struct CemConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Noise {
-    /// No noise.
     None,
-    /// Constant noise.
     Constant {
-        /// Variance of the noise.
         variance: f64,
     },
     /// variance * max(1 - t / generations, 0).
@@ -83,7 +80,6 @@ pub enum Noise {
 pub enum Covariance {
     /// The variance of each weight, as in the Tetris literature.
     Diagonal,
-    /// The full covariance.
     Full,
 }
 
@@ -124,12 +120,9 @@ pub enum Variance {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CemState {
-    /// Seed of all draws.
     #[serde(with = "seed_text")]
     pub seed: u64,
-    /// Number of completed generations.
     pub generation: u32,
-    /// Centre of the distribution.
     pub mean: Vec<f64>,
     /// Shape of the distribution, before noise.
     pub spread: Variance,
@@ -139,7 +132,7 @@ pub struct CemState {
     pub first_scores: Option<Vec<f64>>,
 }
 
-/// A search in progress.
+/// A cross-entropy search: its parameters and its state.
 #[derive(Debug, Clone)]
 pub struct Cem {
     config: CemConfig,
@@ -151,7 +144,6 @@ pub struct Cem {
 pub struct EliteStatistics {
     /// Positions of the elite among the candidates, best first.
     pub elites: Vec<usize>,
-    /// Mean of each column.
     pub mean: Vec<f64>,
     /// Standard deviation of each column, divided by n.
     pub std: Vec<f64>,

@@ -13,7 +13,7 @@ use rand::{Rng, SeedableRng, rngs::ChaCha8Rng};
 /// Separates these streams from any other use of the same seed.
 const DOMAIN: &[u8; 24] = b"tetrion optimizer draws.";
 
-/// A stream of draws.
+/// Random numbers of one generation: words, uniform numbers and normals.
 #[derive(Debug)]
 pub(super) struct Draws {
     words: ChaCha8Rng,

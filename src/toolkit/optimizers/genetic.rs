@@ -44,10 +44,8 @@ pub struct GeneticConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GeneticState {
-    /// Seed of all draws.
     #[serde(with = "seed_text")]
     pub seed: u64,
-    /// Number of completed generations.
     pub generation: u32,
     /// The individuals that wait for their scores.
     pub individuals: Vec<Vec<f64>>,
@@ -57,7 +55,7 @@ pub struct GeneticState {
     pub best: Option<Best>,
 }
 
-/// A search in progress.
+/// A genetic search: its parameters and its population.
 #[derive(Debug, Clone)]
 pub struct Genetic {
     config: GeneticConfig,

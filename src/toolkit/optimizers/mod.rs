@@ -68,7 +68,7 @@ pub trait Optimizer: Send {
     /// If the number of scores is wrong, or a score is not finite or exceeds [`MAX_MAGNITUDE`]. Then nothing changes.
     fn tell(&mut self, scores: &[f64]) -> Result<Option<Generation>, TellError>;
 
-    /// Number of completed generations.
+    /// Number of completed generations, which is also the number of the next one.
     fn generation(&self) -> u32;
 
     /// The current result of the search: the mean of a cross-entropy search, the best individual of a genetic
@@ -83,7 +83,7 @@ pub trait Optimizer: Send {
     fn state(&self) -> State;
 }
 
-/// Candidates to score.
+/// Weight vectors for the caller to score, and where they are in their generation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Round {
     /// Number of the generation, counted from 0; equal for both looks.
@@ -101,7 +101,7 @@ pub struct Round {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Look {
-    /// The whole generation, new.
+    /// The whole generation, with new candidates.
     First,
     /// The better part of the generation again. Score it with more games; these scores replace the first ones.
     Second,
@@ -129,11 +129,9 @@ pub struct Generation {
 /// The candidate with the best score so far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Best {
-    /// Score of the candidate.
     pub score: f64,
     /// Generation of the candidate, counted from 0.
     pub generation: u32,
-    /// Weights of the candidate.
     pub weights: Vec<f64>,
 }
 
@@ -141,9 +139,7 @@ pub struct Best {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "method", rename_all = "snake_case")]
 pub enum Config {
-    /// The cross-entropy method.
     Cem(CemConfig),
-    /// A genetic algorithm.
     Genetic(GeneticConfig),
 }
 
@@ -223,17 +219,12 @@ pub enum TellError {
     Length {
         /// Number of candidates in the round.
         expected: usize,
-        /// Number of given scores.
+        /// Number of scores that the caller gave.
         got: usize,
     },
     /// A score that cannot be compared and added up.
     #[error("score {index} is {value}: scores are numbers between -1e100 and 1e100")]
-    NotANumber {
-        /// Index of the score.
-        index: usize,
-        /// The score.
-        value: f64,
-    },
+    NotANumber { index: usize, value: f64 },
 }
 
 fn invalid(field: &'static str, reason: impl Into<String>) -> InvalidParameter {

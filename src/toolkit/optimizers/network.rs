@@ -33,7 +33,7 @@ pub const SLOPE: f32 = 0.01;
 pub const STEADY: f32 = 30.0;
 /// Score of a state before any learning.
 pub const SAFE: f32 = 10.0;
-/// Most hidden units.
+/// Most hidden units, including the first.
 pub const MAX_UNITS: u32 = 64;
 /// Number of units that are summed in parallel.
 const UNITS: usize = 16;
@@ -50,7 +50,7 @@ const FIRST_OUTPUT: f32 = 0.3;
 /// Largest distance of a feature from its mean, in deviations; larger ones are clipped.
 const FURTHEST: f64 = 4.0;
 
-/// Parameters of the learner.
+/// Parameters of a learner of a network; [`TdConfig`](super::TdConfig) is for sums.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkConfig {
@@ -80,7 +80,6 @@ pub struct NetworkState {
     pub updates: u64,
     /// Feature weights, row-major: features times units.
     pub weights: Vec<f32>,
-    /// Biases of the units.
     pub biases: Vec<f32>,
     /// Output weights of the units.
     pub outputs: Vec<f32>,
@@ -92,7 +91,7 @@ pub struct NetworkState {
     pub variances: Vec<f64>,
 }
 
-/// A learner in progress.
+/// A learner of a network: its parameters and its state.
 #[derive(Debug, Clone)]
 pub struct Network {
     config: NetworkConfig,
@@ -272,7 +271,7 @@ impl Network {
         &self.state
     }
 
-    /// The units' sums.
+    /// Writes each unit's sum, before its nonlinearity, into `room`.
     fn add_up<'a>(
         &self,
         features: &[f32],
@@ -346,7 +345,7 @@ impl Network {
 
 /// Distance of a feature from its mean.
 struct Apart {
-    /// Distance in deviations.
+    /// Distance, as a multiple of `deviation`.
     distance: f32,
     deviation: f32,
     mean: f32,

@@ -43,7 +43,7 @@ const LEAST_VARIANCE: f64 = 0.01;
 /// Exponent by which later rounds count more in the mean.
 const LATER_ROUNDS: f64 = 3.0;
 
-/// Parameters of the learner.
+/// Parameters of a learner of weighted sums.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TdConfig {
@@ -74,7 +74,6 @@ pub struct TdState {
     pub rounds: u64,
     /// Constant that is part of every score.
     pub constant: f64,
-    /// One weight per feature.
     pub weights: Vec<f64>,
     /// The entries of all tables.
     pub entries: Vec<f64>,
@@ -88,7 +87,7 @@ pub struct TdState {
     pub mean_entries: Vec<f64>,
 }
 
-/// A learner in progress.
+/// A learner of weighted sums: its parameters and its state.
 #[derive(Debug, Clone)]
 pub struct Td {
     config: TdConfig,

@@ -32,31 +32,22 @@ pub enum OptimumError {
         "{field} is {value}, expected {expected}: exact values exist only for straight drops of uniform pieces"
     )]
     Choice {
-        /// Field of the rules.
         field: &'static str,
-        /// Value of the field.
         value: &'static str,
-        /// Required value.
+        /// Value that the field must have.
         expected: &'static str,
     },
     /// The playfield has more cells than [`MAX_CELLS`].
     #[error("a playfield of {width} x {height} has {} cells, expected at most {MAX_CELLS}", u32::from(*.width) * u32::from(*.height))]
-    Cells {
-        /// Columns.
-        width: u8,
-        /// Rows.
-        height: u8,
-    },
+    Cells { width: u8, height: u8 },
     /// The process has more afterstates than allowed.
     #[error(
         "a playfield of {width} x {height} has more than {limit} afterstates, expected at most that many"
     )]
     Afterstates {
-        /// Columns.
         width: u8,
-        /// Rows.
         height: u8,
-        /// Largest allowed number.
+        /// The number that the caller allows.
         limit: usize,
     },
     /// The values of this size are not computed on demand, and no file had them.
@@ -64,12 +55,7 @@ pub enum OptimumError {
         "the values of {width} x {height} are not loaded: write them with `tetrion optimum {width}x{height}`, and load \
          the file with --values"
     )]
-    NotLoaded {
-        /// Columns.
-        width: u8,
-        /// Rows.
-        height: u8,
-    },
+    NotLoaded { width: u8, height: u8 },
     /// The agent draws random numbers.
     #[error(
         "the agent draws random numbers, expected one whose choice follows from the playfield and the piece"
@@ -205,7 +191,7 @@ impl Process {
         Ok(Process { rules: *rules, cells, transitions, num_placements })
     }
 
-    /// Rules of the games.
+    /// Rules of the games whose afterstates these are.
     pub fn rules(&self) -> &Rules {
         &self.rules
     }

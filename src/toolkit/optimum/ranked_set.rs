@@ -3,7 +3,7 @@
 //! A bit per possible number and a count per 512 bits take less memory than a list of the members, and far less than a
 //! hash table. Neighbours stay neighbours, so values in this order are mostly found in the processor's cache.
 
-/// Words per count.
+/// Words of bits per count in [`RankedSet`].
 const BLOCK: usize = 8;
 
 /// A set of numbers below a bound, to be filled.
@@ -27,7 +27,7 @@ impl Bits {
         Bits { words: vec![0; bound.div_ceil(64)], len: 0 }
     }
 
-    /// Number of members.
+    /// Number of members so far.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -64,7 +64,7 @@ impl Bits {
         Ok(())
     }
 
-    /// Numbers the members.
+    /// Numbers the members from 0, in ascending order. The set cannot grow after that.
     pub fn ranked(self) -> RankedSet {
         let mut sum = 0;
         let before = self.words.chunks(BLOCK).map(|block| {
@@ -77,7 +77,7 @@ impl Bits {
 }
 
 impl RankedSet {
-    /// Number of members.
+    /// Number of members, one more than the largest number.
     pub fn len(&self) -> usize {
         self.bits.len
     }

@@ -31,7 +31,7 @@ pub enum Pick {
     Even,
 }
 
-/// Progress of a solution.
+/// The progress of value iteration after a sweep.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SolutionProgress {
     /// Number of sweeps so far.
@@ -45,7 +45,6 @@ pub struct SolutionProgress {
 /// The expected number of lines from an afterstate to the end of the game.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Value {
-    /// Computed value.
     pub lines: f64,
     /// Lower bound on the true value.
     pub low: f64,
@@ -181,7 +180,7 @@ impl Transitions {
         values
     }
 
-    /// Computes `next` from `values`.
+    /// Computes `next` from `values`: one step of value iteration, on all threads of the pool.
     fn sweep(
         &self,
         pick: Pick,
@@ -225,7 +224,7 @@ fn worth(step: Transition, values: &[f64]) -> f64 {
     f64::from(step.lines()) + values[step.to()]
 }
 
-/// Effects of a sweep.
+/// The effects of a sweep, from which the bounds on errors follow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Swept {
     /// Largest change of a value.
@@ -272,7 +271,7 @@ impl Solution<'_> {
         Values::new(width, height, self.process.cells.iter().collect(), self.lines)
     }
 
-    /// Number of sweeps.
+    /// Number of sweeps until the error was small enough.
     pub fn sweeps(&self) -> u32 {
         self.sweeps
     }

@@ -1,6 +1,6 @@
 //! The transitions from the afterstates of a process, in as little memory as a fast sweep allows.
 
-/// Afterstates per index.
+/// Afterstates per index into the transitions.
 const BLOCK: usize = 16;
 /// Bits of a transition's lines.
 const LINES: u32 = 3;
@@ -60,7 +60,7 @@ impl Transitions {
         self.all.push(Transition(LAST | (to as u32) << LINES | lines));
     }
 
-    /// Number of afterstates.
+    /// Number of afterstates that were started.
     pub fn len(&self) -> usize {
         self.pieces.len()
     }
@@ -98,11 +98,13 @@ impl Walk<'_> {
 }
 
 impl Transition {
+    /// Number of lines that the placement clears.
     #[inline]
     pub fn lines(self) -> u32 {
         self.0 & ((1 << LINES) - 1)
     }
 
+    /// The number of the afterstate to which the placement leads.
     #[inline]
     pub fn to(self) -> usize {
         ((self.0 & !LAST) >> LINES) as usize

@@ -16,9 +16,9 @@ pub struct Canvas {
 /// The part of a picture that differs from another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Left edge.
+    /// Pixels to the left of the part.
     pub x: u32,
-    /// Top edge.
+    /// Pixels above the part.
     pub y: u32,
     /// Pixels across, at least 1.
     pub width: u32,
@@ -35,12 +35,12 @@ impl Canvas {
         canvas
     }
 
-    /// Pixels across.
+    /// Pixels across the whole picture.
     pub fn width(&self) -> u32 {
         self.width
     }
 
-    /// Pixels down.
+    /// Pixels down the whole picture.
     pub fn height(&self) -> u32 {
         self.height
     }
@@ -77,7 +77,7 @@ impl Canvas {
         Some(Part { x, y: top, width, height: bottom - top + 1 })
     }
 
-    /// A part of it.
+    /// The ink numbers of a part, row by row from the top.
     pub fn cut(&self, part: Part) -> Vec<u8> {
         let row = |y: u32| &self.row(y)[part.x as usize..(part.x + part.width) as usize];
         (part.y..part.y + part.height).flat_map(row).copied().collect()

@@ -1,9 +1,9 @@
-//! The colours.
+//! The colours of pieces, and of the other parts of a picture.
 
 use crate::recording::Cell;
 use tetrion_core::engine::{Piece, Tetromino};
 
-/// Red, green and blue.
+/// A colour as red, green and blue.
 pub type Rgb = [u8; 3];
 
 /// Seven colours for the tetrominoes; in other sets they repeat from the eighth piece on.
@@ -20,9 +20,8 @@ pub enum ColourScheme {
 /// Named colour of a part of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Ink {
-    /// Around everything.
+    /// The area around everything else.
     Background,
-    /// An empty cell.
     Empty,
     /// The lines between empty cells.
     Grid,
@@ -61,7 +60,7 @@ impl Hue {
         }
     }
 
-    /// Every hue.
+    /// Every hue, in the order of their numbers.
     fn all() -> impl Iterator<Item = Hue> {
         Tetromino::ALL.into_iter().map(Hue::from).chain([Hue::Given])
     }

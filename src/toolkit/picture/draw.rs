@@ -8,55 +8,38 @@ use super::font;
 use super::layout::{Layout, lying};
 use super::moment::Moment;
 
-/// Something in a picture. Later ones lie over earlier ones.
+/// A shape at a position in pixels from the left and the top. Later marks lie over earlier ones.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Mark {
-    /// A full area.
     Area {
-        /// Left edge.
         x: u32,
-        /// Top edge.
         y: u32,
-        /// Pixels across.
         width: u32,
-        /// Pixels down.
         height: u32,
-        /// Colour of the area.
         ink: Ink,
     },
-    /// A full cell.
+    /// A full cell of the playfield or of a piece.
     Block {
-        /// Left edge.
         x: u32,
-        /// Top edge.
         y: u32,
-        /// Side of the block.
+        /// Pixels of the block's side.
         size: u32,
-        /// Source of the cell.
         hue: Hue,
     },
     /// The outline of a cell, inside it.
     Ring {
-        /// Left edge.
         x: u32,
-        /// Top edge.
         y: u32,
-        /// Side of the ring.
+        /// Pixels of the ring's side.
         size: u32,
-        /// Colour of the ring.
         ink: Ink,
     },
-    /// Words.
     Words {
-        /// Left edge.
         x: u32,
-        /// Top edge.
         y: u32,
-        /// Pixels of a dot.
+        /// Pixels of a dot's side.
         dot: u32,
-        /// Colour of the words.
         ink: Ink,
-        /// Text of the words.
         text: String,
     },
 }
@@ -163,7 +146,7 @@ fn panel(layout: &Layout, Moment { scene, waiting, .. }: &Moment, marks: &mut Ve
     }
 }
 
-/// A next piece, lying.
+/// Adds the marks of a next piece, lying on its longer side.
 fn next_piece(layout: &Layout, piece: Piece, top: u32, marks: &mut Vec<Mark>) {
     let shape = lying(&layout.pieces, piece);
     let size = layout.small_cell;

@@ -13,7 +13,6 @@ use super::layout::Layout;
 /// Writes pictures of one size, one after the other, in an endless loop.
 pub struct GifWriter<W: Write> {
     encoder: Encoder<W>,
-    /// The previous picture.
     shown: Option<Canvas>,
 }
 

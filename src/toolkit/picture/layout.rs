@@ -10,24 +10,22 @@ pub const CELL_SIZES: std::ops::RangeInclusive<u32> = 4..=64;
 /// Letters beside the playfield in a line: a number of eight digits.
 const PANEL_LETTERS: u32 = 8;
 
-/// The measures of the pictures of one game. They are the same for all of its steps.
+/// The measures of the pictures of one game, in pixels unless stated otherwise. They are the same for all of its steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Width of the whole picture, even.
     pub width: u32,
     /// Height of the whole picture, even.
     pub height: u32,
-    /// A cell's side.
+    /// Side of a cell.
     pub cell: u32,
     /// The side of a cell of the next pieces.
     pub small_cell: u32,
     /// Pixels of a dot of a letter.
     pub dot: u32,
-    /// Thickness of the frame.
     pub frame: u32,
     /// Free space between parts.
     pub gap: u32,
-    /// Columns of the playfield.
     pub columns: u32,
     /// Rows of the playfield that are visible.
     pub rows: u32,
@@ -35,7 +33,6 @@ pub struct Layout {
     pub inset: u32,
     /// The left edge of the panel next to the playfield.
     pub panel: u32,
-    /// The pieces.
     pub pieces: PieceSet,
     /// Rows of the highest lying piece.
     pub lying_rows: u32,
@@ -108,7 +105,7 @@ impl Layout {
         layout
     }
 
-    /// Height of a letter.
+    /// Pixels from the top to the bottom of a letter.
     pub fn letter_height(&self) -> u32 {
         font::HEIGHT * self.dot
     }

@@ -3,10 +3,9 @@
 use crate::recording::{CurrentPiece, Replay, Scene};
 use tetrion_core::engine::{ActionModel, Piece, Rules};
 
-/// Content of a picture.
+/// Everything that a picture shows: a scene, and what is about to happen in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moment {
-    /// Drawn scene.
     pub scene: Scene,
     /// Rows that are full and about to go.
     pub full_rows: Vec<u8>,

@@ -15,7 +15,6 @@ const MAX_LISTED: usize = 128;
 pub enum Choices {
     /// Placements, each with its piece.
     Placements(Vec<(Piece, Placement)>),
-    /// Keys.
     Keys(Vec<Key>),
 }
 
@@ -49,7 +48,7 @@ impl Choices {
         Choices::Placements(hand.map_or_else(Vec::new, |hand| hand.placements(rules, playfield)))
     }
 
-    /// Number of legal actions.
+    /// Number of legal actions; 0 after the end of an episode.
     pub fn len(&self) -> usize {
         match self {
             Choices::Placements(all) => all.len(),

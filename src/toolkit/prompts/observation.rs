@@ -61,12 +61,12 @@ impl State {
         }
     }
 
-    /// The rules.
+    /// The rules of the environment's batch.
     pub fn rules(&self) -> &Rules {
         &self.rules
     }
 
-    /// The legal actions.
+    /// The legal actions, in the order in which an observation lists them.
     pub fn choices(&self) -> Choices {
         Choices::new(&self.rules, &self.position, self.held, self.pieces.get(1).copied())
     }

@@ -8,7 +8,6 @@ pub type SceneCells = PieceCells;
 /// The content of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cell {
-    /// An empty cell.
     #[default]
     Empty,
     /// A cell of a landed piece.
@@ -44,12 +43,12 @@ impl Cells {
         Cells { width, height, cells }
     }
 
-    /// Number of columns.
+    /// Number of columns of the playfield.
     pub fn width(&self) -> u8 {
         self.width
     }
 
-    /// Number of rows.
+    /// Number of rows of the playfield, including rows above the visible field.
     pub fn height(&self) -> u8 {
         self.height
     }

@@ -43,12 +43,12 @@ impl Course {
         Ok(Course { game, invalid_actions, cells: Cells::given(&playfield), last: Vec::new(), landing: None })
     }
 
-    /// Actions so far.
+    /// Number of actions so far: placements or keys.
     pub fn steps(&self) -> u64 {
         self.statistics().steps
     }
 
-    /// The outcome so far.
+    /// The outcome if the game stopped here.
     pub fn outcome(&self) -> Outcome {
         let Statistics { pieces, lines, score, .. } = self.statistics();
         Outcome { pieces, lines, score, end: self.end(), playfield: *self.playfield() }

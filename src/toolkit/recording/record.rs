@@ -5,10 +5,9 @@ use std::sync::Arc;
 use tetrion_core::engine::{Dealer, EpisodeEnd, Piece, Playfield, Rules, RulesError};
 use tetrion_core::env::{InvalidActionPolicy, PositionError, StartPosition};
 
-/// A recorded game.
+/// A game as a file holds it: enough to play it again, and to check that it comes out the same.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
-    /// The setup of the game.
     pub setup: Setup,
     /// The player, for people; may be empty.
     pub player: String,
@@ -18,14 +17,12 @@ pub struct Recording {
     pub actions: Vec<u16>,
     /// The lines of every landing, one number per piece.
     pub landing_lines: Vec<u8>,
-    /// The outcome of the game.
     pub outcome: Outcome,
 }
 
 /// Everything that decides a game before its first action.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setup {
-    /// The rules.
     pub rules: Rules,
     /// The effect of an action that does not exist.
     pub invalid_actions: InvalidActionPolicy,
@@ -47,11 +44,8 @@ pub enum Pieces {
 /// The outcome of a game.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// Pieces landed.
     pub pieces: u64,
-    /// Lines cleared.
     pub lines: u64,
-    /// Points.
     pub score: f64,
     /// The way the game ended; `None` if it could have continued, for example if a limit cut it.
     pub end: Option<EpisodeEnd>,
@@ -68,7 +62,6 @@ pub enum RecordingError {
     /// An empty sequence of pieces.
     #[error("pieces: the sequence is empty, expected at least one piece")]
     NoPieces,
-    /// An invalid start position.
     #[error("start: {0}")]
     Start(#[from] PositionError),
     /// A final playfield whose size is not the rules' size.

@@ -30,7 +30,7 @@ impl Recorder {
         self.timeline.course()
     }
 
-    /// The actions so far.
+    /// The actions so far, without actions that were undone.
     pub fn actions(&self) -> &[u16] {
         &self.actions
     }

@@ -12,22 +12,14 @@ use super::timeline::Timeline;
 pub enum Difference {
     /// An action that cannot be played.
     #[error("step {step}: {refused}")]
-    Action {
-        /// The number of the step.
-        step: u64,
-        /// The reason.
-        refused: ActionRefused,
-    },
+    Action { step: u64, refused: ActionRefused },
     /// A landing with a different number of lines.
     #[error("step {step}, piece {piece}: {played} lines, recorded {}", recorded.map_or("none".to_owned(), |lines| lines.to_string()))]
     Lines {
-        /// The number of the step.
         step: u64,
-        /// The number of the piece.
         piece: u64,
         /// Recorded lines; `None` if the recording has fewer pieces.
         recorded: Option<u8>,
-        /// Lines of the replay.
         played: u8,
     },
     /// A different total at the end.
@@ -35,27 +27,17 @@ pub enum Difference {
     Total {
         /// The total: `pieces`, `lines`, `points`, or the pieces whose lines are recorded.
         what: &'static str,
-        /// The recorded total.
         recorded: f64,
-        /// The replay's total.
         played: f64,
     },
-    /// A different ending.
     #[error("at the end: {}, recorded {}", ending(*played), ending(*recorded))]
-    Ending {
-        /// The recorded ending.
-        recorded: Option<EpisodeEnd>,
-        /// The replay's ending.
-        played: Option<EpisodeEnd>,
-    },
-    /// A different final playfield.
+    Ending { recorded: Option<EpisodeEnd>, played: Option<EpisodeEnd> },
     #[error("at the end: row {row} of the playfield is {played}, recorded {recorded}")]
     Row {
         /// The lowest row that differs. Row 0 is the lowest of all.
         row: u8,
         /// The recorded row, `#` full and `.` empty.
         recorded: String,
-        /// The replay's row.
         played: String,
     },
 }
@@ -110,7 +92,7 @@ impl Replay {
         Ok(Replay { recording, timeline, len, difference })
     }
 
-    /// The recording.
+    /// The recording that is replayed, unchanged.
     pub fn recording(&self) -> &Recording {
         &self.recording
     }

@@ -25,13 +25,9 @@ pub struct Scene {
     /// Queued lines of garbage: the lines that may rise with the current piece, with the one after it, and so on. Empty
     /// without garbage.
     pub garbage: Vec<u8>,
-    /// Actions so far.
     pub steps: u64,
-    /// Pieces landed so far.
     pub pieces: u64,
-    /// Lines cleared so far.
     pub lines: u64,
-    /// Points so far.
     pub score: f64,
     /// The way the game ended; `None` while it goes on.
     pub end: Option<EpisodeEnd>,
@@ -70,10 +66,9 @@ impl Scene {
     }
 }
 
-/// The piece in play.
+/// The piece in play, and the place of its cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CurrentPiece {
-    /// The piece.
     pub piece: Piece,
     /// The piece's cells: on its way down in games with keys, otherwise where it appears. They may overlap full cells
     /// where it appears.

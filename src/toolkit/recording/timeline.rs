@@ -17,14 +17,17 @@ pub(super) struct Timeline {
 }
 
 impl Timeline {
+    /// A timeline that begins with the game as it is now.
     pub fn new(course: Course) -> Timeline {
         Timeline { checkpoints: vec![course.clone()], course, spacing: 16 }
     }
 
+    /// The game at the current step.
     pub fn course(&self) -> &Course {
         &self.course
     }
 
+    /// Plays an action, and keeps a copy of the game now and then. Returns the lines of the landing, if a piece landed.
     pub fn play(&mut self, action: u16) -> Result<Option<u8>, ActionRefused> {
         let lines = self.course.play(action)?;
         if self.course.steps() == (self.checkpoints.len() * self.spacing) as u64 {

@@ -29,7 +29,6 @@ pub struct Course<'a> {
 /// The reason why an action cannot be played.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlayError {
-    /// The task is over.
     #[error("follows the end of the task")]
     Over,
     /// The piece has no such placement.
@@ -41,6 +40,7 @@ pub enum PlayError {
 }
 
 impl Position {
+    /// The position before the first placement. Garbage counts only if the goal is to dig.
     pub fn of_start(task: &PlayTask) -> Position {
         let garbage = if let Goal::Dig(rows) = task.goal { rows } else { 0 };
         Position { playfield: task.start.playfield, lines: 0, garbage, is_lost: false }
@@ -76,7 +76,7 @@ impl Position {
 }
 
 impl Course<'_> {
-    /// Starts a task.
+    /// Starts a task before its first placement.
     pub fn new(task: &PlayTask) -> Course<'_> {
         let position = Position::of_start(task);
         Course { task, position, num_placed: 0, is_reached: false, stakes: Vec::new() }
@@ -166,12 +166,12 @@ impl Course<'_> {
         self.position.is_lost
     }
 
-    /// Lines cleared so far.
+    /// Lines cleared so far in the task.
     pub fn lines(&self) -> u32 {
         self.position.lines
     }
 
-    /// Pieces placed so far.
+    /// Pieces placed so far, which is also the index of the next piece.
     pub fn num_placed(&self) -> usize {
         self.num_placed
     }
@@ -181,7 +181,7 @@ impl Course<'_> {
         &self.stakes
     }
 
-    /// Cells of the playfield.
+    /// Cells of the playfield after the last placement.
     pub fn playfield(&self) -> &LowPlayfield {
         &self.position.playfield
     }

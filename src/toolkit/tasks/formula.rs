@@ -6,7 +6,7 @@ use tetrion_core::engine::rng::{Tag, word};
 use tetrion_core::engine::{Rules, episode_seed};
 use tetrion_core::rollout::{Bounds, Episode, SLICE};
 
-/// Games of a formula.
+/// Games that a formula plays per task.
 pub const GAMES: usize = 8;
 
 /// The best controller that looks at one piece only.
@@ -15,7 +15,6 @@ const ORACLE: &str = "tetrion-10x10";
 /// A task that asks for a formula.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FormulaTask {
-    /// The rules.
     pub rules: Rules,
     /// Pieces after which a game is cut.
     pub max_pieces: u64,

@@ -119,7 +119,7 @@ fn after_random_placement(
     (!safe.is_empty()).then(|| safe[rng.below(safe.len() as u32) as usize])
 }
 
-/// Score of a player.
+/// The score of a player whose `choose` picks among the placements of each piece.
 fn score(task: &PlayTask, mut choose: impl FnMut(&[Placement]) -> Placement) -> f64 {
     let mut course = Course::new(task);
     while !course.is_over() {

@@ -8,24 +8,21 @@ use tetrion_core::engine::{Placement, Rules};
 pub enum Goal {
     /// The placements with the largest values: the mean of their [qualities](tetrion_core::values::Stakes::quality).
     Value,
-    /// This many lines.
+    /// Clear at least this many lines.
     Lines(u32),
-    /// All pieces.
+    /// Place all pieces without losing.
     Survive,
     /// No more garbage. The start has this many rows of it, the lowest ones.
     Dig(u32),
-    /// An empty playfield.
+    /// Leave no cell on the playfield.
     PerfectClear,
 }
 
 /// A task that is played piece by piece.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlayTask {
-    /// The rules.
     pub rules: Rules,
-    /// The start position.
     pub start: Start,
-    /// The goal.
     pub goal: Goal,
     /// Placements that score 1, one per piece until the goal is reached.
     pub oracle: Vec<Placement>,

@@ -10,7 +10,6 @@ use tetrion_core::env::{EnvBatch, EnvConfig, EnvState, Restored, Seeding, StartP
 /// A playfield and all pieces of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Start {
-    /// Cells of the playfield.
     pub playfield: LowPlayfield,
     /// The pieces, in order, at least one. After the last one the task is over.
     pub pieces: Vec<Piece>,

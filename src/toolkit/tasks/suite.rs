@@ -12,36 +12,31 @@ pub const NUM_KINDS: usize = 3 * Group::ALL.len();
 /// A part of the suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split {
-    /// For training.
     Train,
-    /// For tests only.
+    /// For tests only, never for training.
     Test,
 }
 
-/// A kind of task.
+/// The kind of a task, which decides its goal and its action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
     /// Choose the best placement of a piece.
     BestPlacement,
     /// Choose the best placement of one piece after another.
     Play,
-    /// Clear lines.
     ClearLines,
-    /// Place all pieces.
+    /// Place all pieces without losing.
     Survive,
     /// Clear all rows of garbage.
     Dig,
-    /// Empty the playfield.
     PerfectClear,
-    /// Write a formula.
     Formula,
 }
 
 impl Split {
-    /// All splits.
     pub const ALL: [Split; 2] = [Split::Train, Split::Test];
 
-    /// Name on the wire.
+    /// Name in requests and results, such as `train`.
     pub fn name(self) -> &'static str {
         match self {
             Split::Train => "train",
@@ -67,7 +62,7 @@ impl Group {
         Group::Formula,
     ];
 
-    /// Name on the wire.
+    /// Name in requests and results, such as `best_placement`.
     pub fn name(self) -> &'static str {
         match self {
             Group::BestPlacement => "best_placement",

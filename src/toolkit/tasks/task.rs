@@ -11,20 +11,16 @@ use tetrion_core::engine::Rules;
 /// What a task asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
-    /// To place pieces.
     Play(Box<PlayTask>),
-    /// To write a formula.
     Formula(Box<FormulaTask>),
 }
 
 /// A task of the suite.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
-    /// The split.
     pub split: Split,
     /// Number in the split, from 0.
     pub index: u32,
-    /// The kind of task.
     pub group: Group,
     /// 1, 2 or 3: the larger, the more pieces and cells.
     pub difficulty: u8,
@@ -37,10 +33,7 @@ pub struct Task {
 pub enum TaskError {
     /// The index is too large.
     #[error("is {index}, expected at most {}", NUM_TASKS - 1)]
-    Index {
-        /// The index.
-        index: u32,
-    },
+    Index { index: u32 },
     /// The exact values are missing.
     #[error(transparent)]
     Optimum(#[from] OptimumError),

@@ -20,9 +20,7 @@ const FEATURES: [&str; 2] = ["randomizer", "move_info"];
 /// Agent, rules and options of a bot.
 #[derive(Clone, Debug)]
 pub struct BotSetup {
-    /// Name of the agent.
     pub name: String,
-    /// Agent that plays.
     pub agent: Agent,
     /// Rules that the bot assumes, which [the protocol must be able to express](super::check_rules).
     pub rules: Rules,
@@ -32,7 +30,7 @@ pub struct BotSetup {
     pub max_moves: usize,
 }
 
-/// A bot.
+/// The bot side of the protocol: a state machine that turns lines into replies.
 #[derive(Clone, Debug)]
 pub struct Bot {
     setup: BotSetup,
@@ -41,10 +39,9 @@ pub struct Bot {
     position: Option<Position>,
 }
 
-/// Result of a line.
+/// The reaction to one line of the front end.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reply {
-    /// Answer of the bot.
     pub answer: Option<BotMessage>,
     /// What was wrong with the line.
     pub complaint: Option<String>,
@@ -76,7 +73,7 @@ impl Bot {
         })
     }
 
-    /// Processes a line.
+    /// Processes a line of the front end. For a wrong line, the reply says what was expected.
     pub fn hear(&mut self, line: &str) -> Reply {
         let message = match read::<FrontEndMessage>(line) {
             Ok(Some(message)) => message,

@@ -9,7 +9,6 @@ use super::moves::IllegalMove;
 pub enum End {
     /// All requested pieces have been placed.
     Complete,
-    /// The bot topped out.
     ToppedOut,
     /// The bot lost by a fault.
     Lost(Fault),
@@ -24,11 +23,10 @@ pub enum Fault {
     /// None of the suggested moves is legal.
     #[error("its move {played} cannot be made: {why}{}", and_others(*.others))]
     IllegalMove {
-        /// The first move.
         played: String,
         /// Why the first move is illegal.
         why: IllegalMove,
-        /// Number of other moves.
+        /// Number of suggested moves after the first, none of them legal.
         others: usize,
     },
     /// The bot sent something that is not a message.
@@ -42,7 +40,7 @@ pub enum Fault {
     /// The bot sent another message than expected.
     #[error("it said {said}, expected {expected}")]
     OutOfTurn {
-        /// Type of the message.
+        /// Type of the message that the bot sent.
         said: &'static str,
         /// Type of the expected message.
         expected: &'static str,
@@ -63,12 +61,12 @@ pub enum Fault {
     Left {
         /// Type of the expected message.
         expected: &'static str,
-        /// How the bot ended.
+        /// The bot's exit, in words.
         how: String,
         /// The end of the bot's stderr.
         last_words: String,
     },
-    /// The bot stopped reading.
+    /// The bot stopped reading its input.
     #[error("it leaves unread what it is told")]
     Deaf,
 }

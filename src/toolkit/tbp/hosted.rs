@@ -26,13 +26,11 @@ pub struct HostedGame {
     pub seed: u64,
     /// The bot's description of itself, if it sent one.
     pub bot: Option<Info>,
-    /// How the game ended.
     pub end: End,
-    /// Lines sent.
+    /// Lines that the bot sent.
     pub attack: u64,
     /// Suggested moves that were skipped as illegal.
     pub passed_over: u64,
-    /// Recording of the game.
     pub recording: Recording,
 }
 
@@ -49,7 +47,7 @@ pub(super) struct Terms<'a> {
     pub is_stopped: &'a dyn Fn() -> bool,
 }
 
-/// A game in progress.
+/// A game and the bot that plays it.
 pub(super) struct Table<'a> {
     pub recorder: Recorder,
     pub bot: Option<Info>,
@@ -59,7 +57,7 @@ pub(super) struct Table<'a> {
 }
 
 impl Table<'_> {
-    /// Plays the game.
+    /// Plays the game from the first message to the last. Calls `landed` after every piece.
     pub fn play(&mut self, landed: &dyn Fn()) -> Result<End, Broken> {
         self.introduce()?;
         self.tell(&FrontEndMessage::Start(Box::new(position(self.recorder.course()))))?;
@@ -143,7 +141,7 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// Lets the bot think.
+    /// Gives the bot its time to think. Fails as soon as all games must stop.
     fn wait(&self) -> Result<(), Broken> {
         let until = Instant::now() + self.terms.think;
         loop {

@@ -15,24 +15,19 @@ use tetrion_core::engine::{Odds, Spin, Tetromino};
 pub enum FrontEndMessage {
     /// The rules of the game. The bot answers that it is ready, or why it cannot play.
     Rules(RulesMessage),
-    /// The initial position.
     Start(Box<Start>),
     /// A request for a move, now.
     Suggest,
-    /// This move was made.
     Play {
-        /// The move.
         #[serde(rename = "move")]
         played: Move,
     },
     /// One more piece is known at the end of the queue.
     NewPiece {
-        /// The piece.
         piece: Letter,
     },
     /// The game is over, or interrupted.
     Stop,
-    /// The bot must quit.
     Quit,
 }
 
@@ -44,7 +39,6 @@ pub enum BotMessage {
     Info(Info),
     /// The bot can play under these rules.
     Ready,
-    /// The bot cannot play.
     Error {
         /// The reason, such as `unsupported_rules`.
         reason: String,
@@ -55,7 +49,7 @@ pub enum BotMessage {
 
 /// A message of either direction.
 pub trait Message: DeserializeOwned {
-    /// Known message types.
+    /// Names of the types in this direction; a message of any other type is ignored.
     const TYPES: &'static [&'static str];
 }
 
@@ -68,14 +62,11 @@ impl Message for BotMessage {
     const TYPES: &'static [&'static str] = &["info", "ready", "error", "suggestion"];
 }
 
-/// Description of a bot.
+/// A bot's description of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Info {
-    /// Name of the bot.
     pub name: String,
-    /// Version of the bot.
     pub version: String,
-    /// Author of the bot.
     pub author: String,
     /// Extensions that the bot supports.
     pub features: Vec<String>,
@@ -89,10 +80,9 @@ pub struct RulesMessage {
     pub randomizer: Option<String>,
 }
 
-/// A position.
+/// A position from which a bot plays on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Start {
-    /// The held piece.
     #[serde(deserialize_with = "Option::deserialize")] // it may be null, and must be there
     pub hold: Option<Letter>,
     /// The current piece and those after it.
@@ -114,7 +104,7 @@ pub struct Start {
 pub enum RandomizerState {
     /// Every piece with equal probability.
     Uniform,
-    /// Bags of all seven.
+    /// Bags with all seven pieces.
     SevenBag {
         /// The rest of the open bag; all seven if a new one starts.
         bag_state: Vec<Letter>,
@@ -126,7 +116,6 @@ pub enum RandomizerState {
         /// Content of every new bag.
         filled_bag: PieceCounts,
     },
-    /// The randomizer is unknown.
     #[serde(other)]
     Unknown,
 }
@@ -134,7 +123,6 @@ pub enum RandomizerState {
 /// Number of each piece in a bag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "UPPERCASE")]
-#[allow(missing_docs)] // a letter says all there is to say
 pub struct PieceCounts {
     pub i: u32,
     pub o: u32,
@@ -161,13 +149,12 @@ pub struct MoveInfo {
     /// Nodes of the search tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<Number>,
-    /// Nodes per second.
+    /// Nodes that the search visits per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nps: Option<Number>,
     /// Number of pieces that the search looked ahead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<Number>,
-    /// Any other text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra: Option<String>,
 }
@@ -175,20 +162,16 @@ pub struct MoveInfo {
 /// A move: where a piece comes to rest, and its spin label. Which piece it is shows whether hold was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Move {
-    /// Position of the piece.
     pub location: Location,
-    /// Spin label.
     #[serde(with = "SpinName")]
     pub spin: Spin,
 }
 
-/// Position of a piece.
+/// The place in which a piece is at rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Location {
-    /// Kind of piece.
     #[serde(rename = "type")]
     pub piece: Letter,
-    /// Orientation of the piece.
     pub orientation: Orientation,
     /// Column of the piece's centre.
     pub x: i64,
@@ -199,7 +182,6 @@ pub struct Location {
 /// Orientation of a piece: clockwise from how it appears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs)] // the four directions
 pub enum Orientation {
     North = 0,
     East = 1,
@@ -207,7 +189,7 @@ pub enum Orientation {
     West = 3,
 }
 
-/// The names of spins.
+/// The protocol's names of spins, for serde.
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Spin", rename_all = "snake_case")]
 enum SpinName {
@@ -225,9 +207,7 @@ pub struct Letter(pub Tetromino);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "char")]
 pub enum Cell {
-    /// A piece.
     Piece(Tetromino),
-    /// Garbage.
     Garbage,
 }
 
@@ -242,12 +222,7 @@ pub enum MessageError {
     NoType(&'static [&'static str]),
     /// A field is absent or wrong.
     #[error("{kind}: {error}")]
-    Field {
-        /// Type of the message.
-        kind: String,
-        /// What is wrong.
-        error: serde_json::Error,
-    },
+    Field { kind: String, error: serde_json::Error },
 }
 
 /// Reads a line; `None` if it is a message of a type that is unknown here, which is to be ignored.

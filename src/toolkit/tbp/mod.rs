@@ -51,18 +51,12 @@ pub enum UnsuitedRules {
     #[error(
         "the protocol has boards of {WIDTH} columns, {VISIBLE_ROWS} rows of them visible; the rules have {width} columns and {visible} visible rows"
     )]
-    Size {
-        /// Columns.
-        width: u8,
-        /// Visible rows.
-        visible: u8,
-    },
+    Size { width: u8, visible: u8 },
     /// Pieces appear in another row.
     #[error(
         "the protocol leaves the row in which pieces appear to the rules that everyone plays: expected no spawn_row"
     )]
     SpawnRow,
-    /// Rows rise from below.
     #[error("the protocol cannot express garbage; remove the garbage from the rules")]
     Garbage,
     /// The spin rule is not the protocol's.

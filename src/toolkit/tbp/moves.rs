@@ -16,9 +16,7 @@ pub enum IllegalMove {
     /// The piece is neither the current one nor the one from hold.
     #[error("{piece} is not there to be placed, expected {current}{}", other.map_or(String::new(), |other| format!(", or {other} from hold")))]
     NotInHand {
-        /// Piece of the move.
         piece: Tetromino,
-        /// The current piece.
         current: Tetromino,
         /// The piece that is placed if the current one is held.
         other: Option<Tetromino>,
@@ -35,7 +33,7 @@ pub enum IllegalMove {
     /// The placement has another spin label.
     #[error("there it counts as {}, not as {}", spins(.found), spin_name(*.said))]
     Spin {
-        /// Label of the move.
+        /// Label that the move has.
         said: Spin,
         /// Labels of the placements with these cells.
         found: Vec<Spin>,

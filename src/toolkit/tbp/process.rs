@@ -46,7 +46,6 @@ const MARK: &str = "TETRION_TBP_BOT";
 pub struct Program {
     /// Path of the program, or its name if it is to be searched for as a shell would.
     pub path: OsString,
-    /// Arguments of the program.
     pub args: Vec<OsString>,
 }
 
@@ -54,7 +53,7 @@ pub struct Program {
 #[derive(Debug)]
 pub(super) struct BotProcess {
     child: Child,
-    /// The value of [`MARK`].
+    /// The value of [`MARK`] in the bot's environment.
     #[cfg(target_os = "linux")]
     mark: String,
     inbox: Receiver<Line>,
@@ -69,7 +68,6 @@ pub(super) struct BotProcess {
 pub(super) enum Broken {
     /// The bot made a fault.
     By(Fault),
-    /// All games must stop.
     Stopped,
 }
 
@@ -80,7 +78,7 @@ impl From<Fault> for Broken {
 }
 
 impl BotProcess {
-    /// Starts a program.
+    /// Starts a program in a separate process group, and the three threads that talk to it.
     pub fn start(program: &Program) -> io::Result<BotProcess> {
         let mut command = Command::new(&program.path);
         command.args(&program.args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -20,14 +20,12 @@ use super::process::{BotProcess, Broken, Program};
 /// How often the caller gets a progress report.
 const REPORT: Duration = Duration::from_millis(100);
 
-/// Games for a bot.
+/// The games that a bot is to play, and its time limits.
 #[derive(Clone, Debug)]
 pub struct Hosting {
-    /// The bot.
     pub program: Program,
     /// Rules of the games, which [the protocol must be able to express](super::check_rules).
     pub rules: Rules,
-    /// Number of games.
     pub games: u32,
     /// The seed from which the seeds of the games are drawn, as in evaluations.
     pub seed: u64,
@@ -41,7 +39,7 @@ pub struct Hosting {
     pub patience: Duration,
 }
 
-/// Progress of the games.
+/// Progress of all games together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostingProgress {
     /// Games that have ended.

@@ -9,7 +9,6 @@ use tetrion_core::features::FeatureSet;
 use tetrion_core::pool::{Party, Pool};
 use tetrion_core::rollout::{Deal, Evaluation, GameResult, Next, spawn};
 
-/// Seed of all games.
 pub const SEED: u64 = 1;
 
 /// A controller with a number of games on 10 x 20.
@@ -17,11 +16,8 @@ pub const SEED: u64 = 1;
 pub struct Games {
     /// Feature set of the controller.
     pub set: &'static str,
-    /// Weights of the controller.
     pub weights: &'static [f64],
-    /// Number of games.
     pub num_games: u32,
-    /// Most pieces per game.
     pub max_pieces: u64,
 }
 

@@ -11,11 +11,8 @@ use tetrion_core::rollout::{Bounds, Episode};
 /// A controller on a playfield size.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
-    /// Name of the controller.
     pub controller: &'static str,
-    /// Columns.
     pub width: u8,
-    /// Rows.
     pub height: u8,
     /// Placements to expand with expectation over the next piece; 0 for greedy play.
     pub looked_at: u8,

@@ -42,7 +42,7 @@ impl Listing {
         self.positions.iter().map(|position| num_rows(&self.rules, position)).sum()
     }
 
-    /// Lists the placements.
+    /// Lists all placements of all positions once, with the lanes of a kernel.
     pub fn list(&self, kernel: Kernel) -> Placements {
         enumerate_on(kernel, &self.rules, &self.positions, &self.extractor, Options::default())
     }
@@ -96,7 +96,7 @@ impl ModernListing {
         ModernListing { rules, positions, set }
     }
 
-    /// Lists the placements.
+    /// Lists all placements of all positions once, with their features.
     pub fn list(&self) -> Placements {
         enumerate(&self.rules, &self.positions, Some(&self.set), Options::default())
     }
@@ -142,7 +142,7 @@ impl Reaching {
         all as u64
     }
 
-    /// Counts the placements.
+    /// Counts the reachable placements of all positions, without listing them. Returns their sum.
     pub fn count(&self) -> u64 {
         let count = |(playfield, piece): &(Playfield, Tetromino)| self.movement.count(playfield, *piece);
         self.positions.iter().map(|position| u64::from(count(position))).sum()

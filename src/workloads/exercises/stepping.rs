@@ -32,7 +32,7 @@ impl Default for RandomPlacements {
 }
 
 impl RandomPlacements {
-    /// Makes this many placements.
+    /// Makes this many placements and returns their number, the work that was done.
     pub fn place(&mut self, count: u64) -> u64 {
         let RandomPlacements { rules, dealer, playfield, placed } = self;
         let words = stream(1, Tag::Agent);
@@ -109,7 +109,7 @@ impl Stepper {
         Ok(stepper)
     }
 
-    /// Steps every environment once.
+    /// Steps every environment once, with random actions that exist. Returns the outcome.
     pub fn step(&mut self) -> &StepOutcome {
         let Stepper { batch, choices, drawn, pieces, actions, outcome } = self;
         let mut draw = |count: usize| {

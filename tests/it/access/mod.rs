@@ -50,7 +50,6 @@ pub fn tls(name: &str) -> String {
 
 /// A server whose log a test reads.
 pub struct Logged {
-    /// The server.
     pub process: Process,
     lines: Receiver<String>,
     log: String,

@@ -100,7 +100,7 @@ impl Content {
     }
 }
 
-/// Messages of `tetrion.v1`.
+/// The descriptors of all messages of `tetrion.v1`.
 fn messages() -> Vec<MessageDescriptor> {
     let pool = methods().next().unwrap().parent_pool().clone();
     pool.all_messages().filter(|message| message.package_name() == "tetrion.v1").collect()
@@ -146,7 +146,7 @@ const NO_REASON: [(&str, &str); 19] = [
     ("INTERNAL", "a bug"),
 ];
 
-/// Everything that is missing.
+/// Calls, fields, choices and reasons that no line of the kit has, in words.
 pub fn missing() -> Vec<String> {
     let content = Content::of_the_kit();
     let mut missing = Vec::new();

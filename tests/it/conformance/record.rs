@@ -35,7 +35,6 @@ const ANY: [&str; 15] = [
     "prompt",
 ];
 
-/// Folder of the kit.
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance")
 }

@@ -24,7 +24,7 @@ use tower::Service;
 use super::play;
 use tetrion_service_testing::listen_with;
 
-/// A small kit.
+/// A small kit: calls that are answered and refused, and streams.
 const TEXT: &str = r#"> CreateSession {"config": {"rules": {"width": 4, "height": 4}, "seeding": {"pieceSequences": {"sequences": ["OOOO"]}}, "numEnvs": 2, "actionMaskFormat": "ACTION_MASK_FORMAT_BITS", "observationFields": {"names": ["heights"]}, "infoFields": {"names": ["episode_return"]}}}
 < {"session": {"name": "$session", "...": "*"}}
 > Reset {"session": "$session"}
@@ -54,13 +54,10 @@ const STREAM: usize = 16;
 /// What is changed in the answer to a call.
 #[derive(Clone)]
 enum Fault {
-    /// The messages.
     Messages(fn(&mut Vec<Vec<u8>>)),
     /// The answer to a step.
     Step(fn(&mut pb::StepResponse)),
-    /// The refusal.
     Refusal(fn(&mut Status)),
-    /// The metadata.
     Headers(fn(&mut HeaderMap)),
     /// The call does not exist.
     NoCall,
@@ -76,7 +73,7 @@ struct Wrong {
     fault: Fault,
 }
 
-/// A body of frames.
+/// An answer's body, frame by frame.
 struct Frames(VecDeque<Result<Frame<Bytes>, Status>>);
 
 impl http_body::Body for Frames {

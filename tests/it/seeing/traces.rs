@@ -90,7 +90,7 @@ struct Value {
     number: i64,
 }
 
-/// The empty answer.
+/// The answer of a collector, which has no fields.
 #[derive(Clone, PartialEq, Message)]
 struct Exported {}
 

@@ -27,11 +27,10 @@ use tetrion_service_testing::endless;
 
 /// A running `tetrion serve`, killed when a test is done with it.
 pub struct Process {
-    /// The process itself.
     pub child: Child,
     stdin: Option<ChildStdin>,
     stdout: BufReader<std::process::ChildStdout>,
-    /// Where it listens.
+    /// Address that its line on stdout names.
     pub address: SocketAddr,
 }
 
@@ -54,7 +53,7 @@ impl Process {
         Process { child, stdin, stdout, address }
     }
 
-    /// A connection without encryption.
+    /// Connects to the server without encryption.
     pub async fn channel(&self) -> Channel {
         Channel::from_shared(format!("http://{}", self.address)).unwrap().connect().await.unwrap()
     }

@@ -45,7 +45,7 @@ impl<T> Target for T where
 pub(crate) struct Caller<T> {
     pub(crate) target: T,
     pub(crate) executor: Executor,
-    /// Ends every call.
+    /// Cancelled when Python closes the connection; ends every call.
     pub(crate) closed: CancellationToken,
 }
 

@@ -26,9 +26,9 @@ const TAKEOVER: Duration = Duration::from_millis(5);
 /// Runs the tasks of calls.
 #[derive(Clone)]
 pub(crate) enum Executor {
-    /// A runtime with threads.
+    /// The runtime of the services in this process, with separate threads.
     Threads(Handle),
-    /// The threads that wait.
+    /// The threads that wait for answers, and a background thread while none waits.
     Waiting(&'static Driver),
 }
 
@@ -73,7 +73,7 @@ impl Executor {
 /// The tasks of all connections of this process.
 pub(crate) struct Driver {
     runtime: Runtime,
-    /// Number of waiting threads.
+    /// Threads that wait at this moment.
     waiting: AtomicU64,
     /// Number of waits that have ended.
     waits: AtomicU64,

@@ -24,7 +24,7 @@ fn vector<'py>(py: Python<'py>, numbers: &[f64]) -> Vector<'py> {
     PyBytes::new(py, &numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>())
 }
 
-/// A search in progress.
+/// A search for weights: `ask` returns candidates, `tell` takes their scores.
 #[pyclass(frozen, module = "tetrion._native")]
 pub(crate) struct Optimizer(Mutex<Box<dyn optimizers::Optimizer>>);
 
@@ -41,7 +41,7 @@ fn read_config(config: &str) -> PyResult<Config> {
 
 #[pymethods]
 impl Optimizer {
-    /// Begins a search.
+    /// Starts a search. `config` is JSON, as in a run's settings. An invalid one raises `InvalidParameterError`.
     #[new]
     fn new(config: &str, num_weights: u32, seed: u64) -> PyResult<Optimizer> {
         let search = read_config(config)?.start(num_weights, seed).map_err(invalid)?;
@@ -93,7 +93,7 @@ impl Optimizer {
         }))
     }
 
-    /// Generations completed.
+    /// Number of completed generations, which is also the number of the next one.
     fn generation(&self) -> u32 {
         self.search().generation()
     }
@@ -108,7 +108,7 @@ impl Optimizer {
         self.search().best().map(|Best { score, weights, .. }| (*score, vector(py, weights)))
     }
 
-    /// The state, in JSON.
+    /// The state after the last `tell`, in JSON, for `resume`.
     fn state(&self) -> PyResult<String> {
         let state = self.search().state();
         serde_json::to_string(&state)

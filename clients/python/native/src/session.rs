@@ -208,7 +208,7 @@ impl Session {
         self.number.store(number, Relaxed);
     }
 
-    /// Creates a block.
+    /// Allocates a block for the tensors of one step.
     fn block(&self) -> Block {
         Block::new(self.block.num_bytes)
     }

@@ -19,7 +19,7 @@ use super::session::{Block, read_actions};
 /// Size of a block from which on releasing the GIL while it is filled pays.
 const LARGE: usize = 1 << 16;
 
-/// One action per environment.
+/// Actions for all environments of a session, in their order.
 #[pyclass(frozen, module = "tetrion._native")]
 pub(crate) struct Actions(Vec<i32>);
 
@@ -134,7 +134,7 @@ impl Steps {
         self.block.starts.clone()
     }
 
-    /// Creates a block.
+    /// Allocates a block for the tensors of one answer.
     fn block(&self) -> Block {
         Block::new(self.block.num_bytes)
     }

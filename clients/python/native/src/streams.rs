@@ -40,13 +40,12 @@ pub(crate) struct Stream {
     process: u32,
 }
 
-/// Messages in each direction.
+/// The requests of a call and counts of its messages, which decide when requests leave together.
 struct Traffic {
     /// Channel for requests, if the call takes more than one. An open one keeps the call open on the server.
     requests: std::sync::Mutex<Option<mpsc::UnboundedSender<Bytes>>>,
-    /// Requests by Python.
+    /// Requests that Python has made, sent or not.
     asked: AtomicU64,
-    /// Requests that were sent.
     sent: AtomicU64,
     answered: AtomicU64,
 }
@@ -56,7 +55,7 @@ impl Traffic {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the requests.
+    /// Tells the server that no more requests come. Answers still arrive.
     fn end(&self) {
         self.requests().take();
     }
@@ -73,7 +72,7 @@ impl Traffic {
 }
 
 impl Stream {
-    /// Starts a call.
+    /// Starts a call as a task, which ends after the last answer, at the timeout, or when `closed` is cancelled.
     pub(crate) fn new(
         py: Python<'_>,
         executor: &Executor,
@@ -169,7 +168,7 @@ impl Stream {
         Ok(Some((filled, is_unread.then(|| PyBytes::new(py, &answer)))))
     }
 
-    /// Sends a request.
+    /// Sends a request and returns at once. Requests may wait to leave together.
     fn send(&self, py: Python<'_>, message: &[u8]) {
         self.write(py, Bytes::copy_from_slice(message));
     }
@@ -179,7 +178,7 @@ impl Stream {
         self.write(py, actions.streamed(session, number));
     }
 
-    /// Ends the requests.
+    /// Tells the server that no more requests come. Answers still arrive.
     fn end(&self) {
         self.traffic.end();
     }

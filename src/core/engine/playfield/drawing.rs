@@ -10,20 +10,13 @@ use crate::engine::column::Column;
 pub enum DrawingError {
     /// The drawing has more rows than the playfield.
     #[error("the drawing has {rows} rows, expected at most {height}")]
-    TooManyRows {
-        /// Rows in the drawing.
-        rows: usize,
-        /// Rows in the playfield.
-        height: u8,
-    },
+    TooManyRows { rows: usize, height: u8 },
     /// A row is longer or shorter than the playfield's width.
     #[error("row {row} from the top of the drawing is {length} cells wide, expected {width}")]
     WrongWidth {
         /// The row, counted from 0 at the top.
         row: usize,
-        /// Cells in the row.
         length: usize,
-        /// Columns of the playfield.
         width: u8,
     },
 }

@@ -22,7 +22,7 @@ pub(super) const fn below(piece: usize) -> u32 {
 
 /// The piece of a flood.
 pub(super) trait Which: Copy {
-    /// Number of the piece.
+    /// Number of the tetromino, an index into the tables of shapes.
     fn number(self) -> usize;
     /// The cells of an orientation, relative to the anchor.
     fn cells<const ORIENTATION: usize>(self) -> [Offset; 4];
@@ -112,7 +112,7 @@ impl Start {
 pub(super) enum Goal {
     /// The resting places of the piece. The flood ends when it has found all of them.
     Resting,
-    /// All places.
+    /// All places, including places in the air.
     All,
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Labelled<const WORDS: usize, const STRIDE: u32> {
     pub num_labels: usize,
 }
 
-/// The ends of turns.
+/// Places at which turns end, by the label that they give.
 struct Turned<const WORDS: usize, const STRIDE: u32> {
     /// The ends of kicks that make a T-spin full.
     fully: Plane<WORDS, STRIDE>,
@@ -27,7 +27,7 @@ struct Turned<const WORDS: usize, const STRIDE: u32> {
 }
 
 impl<const WORDS: usize, const STRIDE: u32> Labelled<WORDS, STRIDE> {
-    /// No placements yet.
+    /// A set without placements and with a single label.
     #[inline(always)]
     pub fn none() -> Self {
         Labelled { planes: [[Plane::EMPTY; 4]; 3], num_labels: 1 }
@@ -112,7 +112,7 @@ impl<const WORDS: usize, const STRIDE: u32> Labelled<WORDS, STRIDE> {
         }
     }
 
-    /// Number of placements.
+    /// Number of placements; a place counts once per label.
     #[inline(always)]
     pub fn count(&self) -> u32 {
         let mut count = Plane::count(&self.planes[0]);

@@ -21,7 +21,6 @@ use super::resting::Resting;
 pub struct Movement {
     /// The kicks of quarter turns.
     pub rotation_system: RotationSystem,
-    /// Turns by 180 degrees.
     pub half_turns: HalfTurns,
     /// The turns that count as spins.
     pub spin_rule: SpinRule,
@@ -182,7 +181,6 @@ impl Default for Movement {
 
 /// A query about the placements of a piece.
 enum Ask<'a> {
-    /// The number of placements.
     Count,
     /// Whether this placement exists. It must lie between the walls.
     Has(Resting),

@@ -15,7 +15,7 @@ use super::resting::Resting;
 /// Placements between two calls of the caller's `look`: some milliseconds.
 pub const LOOK: u64 = 1 << 18;
 
-/// The counts of [`perft`].
+/// Result of [`perft`]: the leaves of the tree, and the work that it took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// Paths of full length. A path on which a piece is blocked, or sticks out of the playfield, has no leaves.

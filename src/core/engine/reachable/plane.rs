@@ -15,7 +15,6 @@ use super::super::playfield::PlayfieldOf;
 pub struct Plane<const WORDS: usize, const STRIDE: u32>(pub [u64; WORDS]);
 
 impl<const WORDS: usize, const STRIDE: u32> Plane<WORDS, STRIDE> {
-    /// The empty set.
     pub const EMPTY: Self = Plane([0; WORDS]);
     /// Whether a column may start in one word and end in the next. Such a plane has two words.
     const STRADDLES: bool = 64 % STRIDE != 0;
@@ -91,7 +90,7 @@ impl<const WORDS: usize, const STRIDE: u32> Plane<WORDS, STRIDE> {
         Plane(plane.0.map(u64::reverse_bits))
     }
 
-    /// A single cell.
+    /// The set that contains only this cell.
     #[inline(always)]
     pub fn cell(column: u32, row: u32) -> Self {
         let mut plane = Self::EMPTY;
@@ -170,16 +169,19 @@ impl<const WORDS: usize, const STRIDE: u32> Plane<WORDS, STRIDE> {
         plane
     }
 
+    /// The cells in both sets.
     #[inline(always)]
     pub fn and(&self, other: &Self) -> Self {
         self.zip(other, |a, b| a & b)
     }
 
+    /// The cells in either set.
     #[inline(always)]
     pub fn or(&self, other: &Self) -> Self {
         self.zip(other, |a, b| a | b)
     }
 
+    /// The cells of this set that are not in the other.
     #[inline(always)]
     pub fn without(&self, other: &Self) -> Self {
         self.zip(other, |a, b| a & !b)
@@ -191,11 +193,13 @@ impl<const WORDS: usize, const STRIDE: u32> Plane<WORDS, STRIDE> {
         Plane(self.0.map(|word| !word))
     }
 
+    /// Whether a cell is in only one of the two sets.
     #[inline(always)]
     pub fn differs(&self, other: &Self) -> bool {
         !self.zip(other, |a, b| a ^ b).is_empty()
     }
 
+    /// Whether the set has no cell, also outside the playfield.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.0.iter().fold(0, |all, word| all | word) == 0

@@ -19,7 +19,7 @@ pub struct Resting {
 }
 
 impl Resting {
-    /// The shape at rest.
+    /// The tetromino's shape in the orientation in which it rests.
     pub fn shape(&self, tetromino: Tetromino) -> &'static Shape {
         &TRUE_POSES[tetromino.index()][usize::from(self.orientation)]
     }

@@ -10,12 +10,12 @@ use crate::engine::timing::Timing;
 /// New values for fields of the rules, at most one per field.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
-    /// Indices into [`RULES_FIELDS`], ascending.
+    /// Indices into [`RULES_FIELDS`], ascending, with the new values.
     values: Vec<(usize, FieldValue)>,
 }
 
 impl Changes {
-    /// Whether nothing changes.
+    /// Whether no field has a new value.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }

@@ -8,7 +8,6 @@ pub enum RulesError {
     /// A value that a field cannot have.
     #[error("{field} is {value}, expected {expected}")]
     Field {
-        /// Name of the field.
         field: &'static str,
         /// The given value, in words.
         value: String,

@@ -20,7 +20,7 @@ use crate::engine::rotation::{HalfTurns, RotationSystem};
 use crate::engine::spin::SpinRule;
 use crate::engine::timing::Timing;
 
-/// A field of the rules.
+/// A row of the table: a field's name, meaning and bounds, with access to it.
 #[derive(Clone, Copy, Debug)]
 pub struct RulesField {
     /// Name of the field: its path in the protocol's message, such as `garbage.delay_pieces`.
@@ -54,56 +54,37 @@ const WITH_GARBAGE: Option<Applies> =
 /// function only gets values within bounds.
 #[derive(Clone, Copy, Debug)]
 pub enum FieldKind {
-    /// A whole number.
     Count {
-        /// Least value.
         least: u8,
-        /// Greatest value.
         most: u8,
-        /// Reads the field.
         get: fn(&Rules) -> Option<u8>,
-        /// Writes the field.
         set: fn(&mut Rules, u8),
     },
-    /// A finite number.
+    /// A finite number within the bounds.
     Number {
-        /// The bounds.
         bounds: NumberBounds,
-        /// Reads the field.
         get: fn(&Rules) -> Option<f64>,
-        /// Writes the field.
         set: fn(&mut Rules, f64),
     },
-    /// Four finite numbers.
     Numbers {
-        /// The bounds of each number.
         bounds: NumberBounds,
-        /// Reads the field.
         get: fn(&Rules) -> [f64; 4],
-        /// Writes the field.
         set: fn(&mut Rules, [f64; 4]),
     },
-    /// Yes or no.
     Flag {
-        /// Reads the field.
         get: fn(&Rules) -> bool,
-        /// Writes the field.
         set: fn(&mut Rules, bool),
     },
     /// One of a list of named values.
     Choice {
-        /// The list.
         values: &'static [ChoiceValue],
         /// Reads the number of the value.
         get: fn(&Rules) -> u8,
         /// Writes the value with this number.
         set: fn(&mut Rules, u8),
     },
-    /// A set of pieces.
     Pieces {
-        /// Reads the field.
         get: fn(&Rules) -> PieceSet,
-        /// Writes the field.
         set: fn(&mut Rules, PieceSet),
     },
 }
@@ -111,28 +92,21 @@ pub enum FieldKind {
 /// The bounds of a numeric field.
 #[derive(Clone, Copy, Debug)]
 pub struct NumberBounds {
-    /// Least value.
     pub least: f64,
-    /// Greatest value.
     pub most: f64,
     /// Both bounds in words, for errors.
     pub in_words: &'static str,
 }
 
-/// A value of a field.
+/// The value of a field of any kind, for code that loops over the table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FieldValue {
-    /// A whole number.
     Count(u32),
-    /// A number.
     Number(f64),
-    /// Four numbers.
     Numbers([f64; 4]),
-    /// Yes or no.
     Flag(bool),
     /// Name of a value of a choice.
     Choice(&'static str),
-    /// A set of pieces.
     Pieces(PieceSet),
 }
 

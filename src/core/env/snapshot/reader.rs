@@ -25,7 +25,7 @@ pub enum SnapshotError {
 
 use SnapshotError::Corrupt;
 
-/// The remaining bytes.
+/// The bytes of a snapshot that are still to be read, with the sequences that it may name.
 pub(super) struct Reader<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) shared: &'a SharedSequences,

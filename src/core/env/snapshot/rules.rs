@@ -4,7 +4,7 @@ use crate::engine::{FieldKind, FieldValue, PieceSet, RULES_FIELDS, Rules, RulesF
 
 use super::reader::{Reader, SnapshotError, SnapshotError::Corrupt};
 
-/// Writes the rules.
+/// Writes the number of fields that differ from the default rules, then the index and value of each.
 pub(super) fn write(rules: &Rules, out: &mut Vec<u8>) {
     let default = Rules::default();
     let start = out.len();

@@ -18,7 +18,7 @@ pub struct SharedSequences {
 }
 
 impl SharedSequences {
-    /// Restores stored sequences.
+    /// Restores sequences in the order of their numbers, as [`SharedSequences::as_slice`] returns them.
     pub fn new(sequences: Vec<Arc<[Piece]>>) -> SharedSequences {
         let numbers = sequences.iter().zip(0..).map(|(sequence, number)| (address(sequence), number));
         SharedSequences { numbers: numbers.collect(), sequences }

@@ -102,7 +102,7 @@ fn shifted<const K: usize>(low: __m256i, high: __m256i) -> __m256i {
     }
 }
 
-/// Implements [`Lanes::apart`].
+/// Implements [`Lanes::apart`] for machines with AVX2.
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn apart<W: Apart>(work: W) -> W::Output {

@@ -11,7 +11,7 @@ use std::arch::x86_64::*;
 use super::avx2::{Avx2, Avx2Doubles, Avx2Floats};
 use super::lanes::{Apart, Lanes, Words, not_widened};
 
-/// Sixteen words.
+/// Sixteen words of 16 bits, in one register.
 #[derive(Clone, Copy, Debug)]
 pub struct Avx2Low(pub __m256i);
 
@@ -80,7 +80,7 @@ fn expand(mask: u32) -> __m256i {
     }
 }
 
-/// Implements [`Lanes::apart`].
+/// Implements [`Lanes::apart`] for machines with AVX2.
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn apart<W: Apart>(work: W) -> W::Output {

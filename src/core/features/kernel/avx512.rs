@@ -10,19 +10,19 @@ use std::arch::x86_64::*;
 
 use super::lanes::{Apart, Doubles, Floats, Lanes, Words, not_widened};
 
-/// Sixteen words.
+/// Sixteen words of 32 bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Avx512(pub __m512i);
 
-/// Sixteen doubles.
+/// Sixteen doubles, in two registers.
 #[derive(Clone, Copy, Debug)]
 pub struct Avx512Doubles([__m512d; 2]);
 
-/// Sixteen floats.
+/// Sixteen floats in one register.
 #[derive(Clone, Copy, Debug)]
 pub struct Avx512Floats(pub __m512);
 
-/// Implements [`Lanes::apart`].
+/// Implements [`Lanes::apart`] for machines with AVX-512.
 #[inline(never)]
 #[target_feature(
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vpopcntdq,avx512bitalg,avx512vbmi"

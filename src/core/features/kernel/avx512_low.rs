@@ -15,7 +15,7 @@ use super::avx512::{Avx512, Avx512Doubles, Avx512Floats};
 use super::avx512_pair::{Avx512Pair, Avx512PairFloats, byte_indices};
 use super::lanes::{Apart, Lanes, Words};
 
-/// Sixteen words.
+/// Sixteen words of 16 bits, in the lower half of a register.
 #[derive(Clone, Copy, Debug)]
 pub struct Avx512Low(Avx2Low);
 
@@ -34,7 +34,7 @@ impl Avx512Low {
     }
 }
 
-/// Implements [`Lanes::apart`].
+/// Implements [`Lanes::apart`] for machines with AVX-512.
 #[inline(never)]
 #[target_feature(
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vpopcntdq,avx512bitalg,avx512vbmi"

@@ -21,7 +21,7 @@ pub struct Avx512Pair(__m512i);
 pub struct Avx512PairFloats(pub [Avx512Floats; 2]);
 
 impl Avx512Pair {
-    /// Combines the two parts.
+    /// Puts `first` into the lower half of the register and `second` into the upper one.
     #[inline(always)]
     pub fn new(first: __m256i, second: __m256i) -> Self {
         Avx512Pair(unsafe { _mm512_inserti64x4::<1>(_mm512_castsi256_si512(first), second) })

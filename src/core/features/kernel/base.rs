@@ -60,7 +60,7 @@ pub struct SweepBase<L: Words> {
     /// The differences that do not occur up to the pair (x - 2, x - 1), and those that do not occur from (x, x + 1) on.
     pub(super) left_missing: L,
     pub(super) right_missing: L,
-    /// Features of the playfield.
+    /// Counts of the playfield before a placement.
     pub(super) counts: CellCounts<L::Word>,
 }
 

@@ -7,7 +7,7 @@ use crate::engine::Placement;
 pub struct Candidates(u128);
 
 impl Candidates {
-    /// Every possible placement.
+    /// Every possible placement of any piece.
     pub const ALL: Candidates = Candidates(u128::MAX);
     /// Number of possible placements, and length of an array indexed by [`index`].
     pub const ROOM: usize = 128;
@@ -18,7 +18,7 @@ impl Candidates {
         self.0 |= u128::from(lanes) << (32 * orientation);
     }
 
-    /// Adds a placement.
+    /// Adds a single placement, by its orientation and column.
     #[inline(always)]
     pub fn insert(&mut self, placement: Placement) {
         self.0 |= 1 << index(placement);

@@ -17,11 +17,10 @@ pub struct Extractor {
 /// One row per placement, in ascending action order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PlacementRows {
-    /// Feature vectors, row-major.
+    /// Feature vectors, one row per placement.
     pub features: Vec<f32>,
     /// The row of the piece's lowest cells.
     pub landing_rows: Vec<u8>,
-    /// Lines cleared.
     pub lines: Vec<u8>,
     /// Whether the placement ends the game.
     pub terminated: Vec<bool>,

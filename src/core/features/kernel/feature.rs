@@ -13,7 +13,6 @@
 /// playfield.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-#[allow(missing_docs)] // the table of features has a formula for each
 pub enum KernelFeature {
     /// The unit is one half.
     LandingHeight,
@@ -100,7 +99,7 @@ impl KernelFeature {
 pub struct Needs(u32);
 
 impl Needs {
-    /// Adds a feature.
+    /// Adds a feature, or a whole family.
     pub fn add(&mut self, feature: KernelFeature) {
         self.0 |= 1 << feature as u32;
     }

@@ -82,7 +82,7 @@ impl<L: Lanes> Tally<L> {
         Tally([small(0); 3])
     }
 
-    /// Adds a word.
+    /// Counts the bits of a further word, of at most seven.
     #[inline(always)]
     pub fn add(&mut self, bits: L) {
         let [ones, twos, fours] = self.0;

@@ -59,7 +59,7 @@ pub enum Terms {
     Landing,
     /// All terms, so that every intermediate playfield counts.
     All,
-    /// No terms.
+    /// No terms: only the last playfield counts.
     None,
 }
 
@@ -98,7 +98,6 @@ impl Default for Expectation {
 /// Knowledge of the pieces after the current one.
 #[derive(Clone, Copy, Debug)]
 pub struct Ahead<'a> {
-    /// The shown pieces.
     pub shown: &'a [Tetromino],
     /// The odds of each tetromino to come next after them.
     pub odds: Odds,

@@ -14,7 +14,7 @@ use crate::engine::Column;
 pub trait Words: Copy + std::fmt::Debug {
     /// The word of a lane, and of a playfield column.
     type Word: Column;
-    /// One float per lane.
+    /// A vector with one float per lane.
     type Floats: Floats;
     /// Number of lanes; at most 32, because lane sets are `u32` masks.
     const LANES: usize;
@@ -31,17 +31,12 @@ pub trait Words: Copy + std::fmt::Debug {
     /// Lane i takes the value of lane i - K; the first K lanes take the word of `fill`, whose lanes are all equal.
     fn previous<const K: usize>(self, fill: Self) -> Self;
 
-    /// Bitwise and.
     fn and(self, other: Self) -> Self;
     /// Bitwise and with the complement of `other`.
     fn and_not(self, other: Self) -> Self;
-    /// Bitwise or.
     fn or(self, other: Self) -> Self;
-    /// Bitwise exclusive or.
     fn xor(self, other: Self) -> Self;
-    /// Sum.
     fn add(self, other: Self) -> Self;
-    /// Difference.
     fn sub(self, other: Self) -> Self;
     /// The larger of two small numbers (below half the word's range), which may be negative.
     fn max(self, other: Self) -> Self;
@@ -58,7 +53,7 @@ pub trait Words: Copy + std::fmt::Debug {
     fn place(bits: u32, rows: Self) -> Self {
         small::<Self>(bits).up_by(rows)
     }
-    /// Number of bits set.
+    /// Number of bits set in each lane.
     fn count(self) -> Self;
 
     /// The lanes that are not zero, with bit i for lane i.
@@ -74,7 +69,7 @@ pub trait Words: Copy + std::fmt::Debug {
 
 /// A vector for the columns of a playfield, with operations that need all lanes or must be exact.
 pub trait Lanes: Words {
-    /// One double per lane.
+    /// A vector with one double per lane.
     type Doubles: Doubles;
     /// A vector that holds several of these as its parts, if the machine has larger vectors; otherwise this vector.
     type Wide: Words<Word = Self::Word>;
@@ -102,12 +97,11 @@ pub trait Lanes: Words {
 
     /// The first [`Words::LANES`] words of a slice.
     fn load(words: &[Self::Word]) -> Self;
-    /// Product.
     fn times(self, other: Self) -> Self;
     /// The row just above the highest bit; 0 for a word without bits.
     fn top(self) -> Self;
 
-    /// Sum of all lanes.
+    /// Sum of all lanes, modulo the word.
     fn sum(self) -> Self::Word;
     /// Three sums of small numbers, in little more time than one. Each sum is at most `LANES * (rows + 1)`, with the
     /// rows of the largest playfield that the word can hold.
@@ -140,9 +134,8 @@ pub(super) use not_widened;
 
 /// Work for [`Lanes::apart`]. `run` must be `#[inline(always)]`, like [`LaneWork::run`](super::LaneWork::run).
 pub trait Apart {
-    /// The result.
     type Output;
-    /// Does the work.
+    /// Does the work; [`Lanes::apart`] compiles this call for one machine.
     fn run(self) -> Self::Output;
 }
 

@@ -71,7 +71,7 @@ impl Kernel {
     /// All kernels, the fastest last.
     pub const ALL: [Kernel; 3] = [Kernel::Portable, Kernel::Avx2, Kernel::Avx512];
 
-    /// The kernel's name.
+    /// The kernel's name in flags, reports and logs.
     pub const fn name(self) -> &'static str {
         match self {
             Kernel::Portable => "portable",
@@ -126,9 +126,8 @@ impl Default for Kernel {
 ///
 /// `run` must be `#[inline(always)]`, so that it is compiled with the target features of each kernel.
 pub trait LaneWork {
-    /// The result.
     type Output;
-    /// Does the work.
+    /// Does the work with the lanes of the kernel that [`dispatch`] has selected.
     fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) -> Self::Output;
 }
 

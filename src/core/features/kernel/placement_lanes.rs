@@ -50,7 +50,7 @@ impl<L: Lanes, const N: usize> PlacementLanes<L, N> {
         self.count += 1;
     }
 
-    /// Removes all placements.
+    /// Removes all placements, so that the memory can be used again.
     #[inline(always)]
     pub fn clear(&mut self) {
         self.count = 0;
@@ -124,7 +124,6 @@ pub struct LandingLanes<L: Lanes, const N: usize> {
     /// The playfields before and after clearing, if measured.
     playfields: [Option<PlayfieldLanes<L, N>>; 2],
     landing_heights: L,
-    /// Lines cleared.
     pub lines: L,
     eroded_piece_cells: L,
     clears: ClearLanes<L>,

@@ -14,11 +14,11 @@ pub struct Array<W, const N: usize, M>([W; N], PhantomData<M>);
 pub trait Machine: Copy + Debug {
     /// Implements [`Lanes::LARGE_IS_APART`] for few lanes.
     const LARGE_IS_APART: bool;
-    /// Implements [`Lanes::apart`].
+    /// Implements [`Lanes::apart`] for this machine.
     fn apart<A: Apart>(work: A) -> A::Output;
 }
 
-/// Any machine.
+/// The machine that the program is compiled for, without further target features.
 #[derive(Clone, Copy, Debug)]
 pub struct AnyMachine;
 
@@ -39,7 +39,7 @@ macro_rules! at_length {
     };
 }
 
-/// A function as work.
+/// A function as work for [`Lanes::apart`].
 struct AtLength<F>(F);
 
 impl<R, F: FnOnce() -> R> Apart for AtLength<F> {
@@ -51,21 +51,19 @@ impl<R, F: FnOnce() -> R> Apart for AtLength<F> {
     }
 }
 
-/// `N` doubles.
+/// `N` doubles, which the compiler turns into vectors where it can.
 #[derive(Clone, Copy, Debug)]
 pub struct DoubleArray<const N: usize>([f64; N]);
 
-/// `N` floats.
+/// `N` floats, which the compiler turns into vectors where it can.
 #[derive(Clone, Copy, Debug)]
 pub struct FloatArray<const N: usize>([f32; N]);
 
 /// Arithmetic on words that [`Column`] lacks.
 pub trait Word: Column {
-    /// Sum modulo the word.
+    /// Sum modulo the word, like all arithmetic here.
     fn plus(self, other: Self) -> Self;
-    /// Difference modulo the word.
     fn minus(self, other: Self) -> Self;
-    /// Product modulo the word.
     fn product(self, other: Self) -> Self;
     /// Whether a small number is larger than another. The sign bit is free, and signed comparison is cheap.
     fn above(self, other: Self) -> bool;
@@ -73,7 +71,7 @@ pub trait Word: Column {
     fn double(self) -> f64;
     /// Converts a small number to a float, exactly.
     fn float(self) -> f32;
-    /// Implements [`Lanes::sums`].
+    /// Implements [`Lanes::sums`] for words of this size.
     fn sums<const N: usize>(first: [Self; N], second: [Self; N], third: [Self; N]) -> [u32; 3];
 }
 

@@ -83,10 +83,9 @@ impl Term {
     }
 }
 
-/// A chosen placement.
+/// The best placement of a choice, with its score.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScoredPlacement {
-    /// The placement.
     pub placement: Placement,
     /// The score; minus infinity if every placement ends the game.
     pub score: f64,

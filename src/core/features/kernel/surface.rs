@@ -36,7 +36,7 @@ pub struct Surface<L: Lanes> {
     holes: [L; 4],
     /// Rows beyond two by which column x - 1 + i lies below its lower neighbour.
     deep_wells: [L; 6],
-    /// Features of the playfield.
+    /// Counts of the playfield before a placement.
     pub(super) counts: SurfaceCounts,
 }
 
@@ -260,14 +260,14 @@ impl<L: Lanes> Apart for MeasureSurface<'_, L> {
     }
 }
 
-/// The odd lanes.
+/// Lanes 1, 3, 5 and so on, one bit each.
 const ODD_LANES: u32 = 0xaaaa_aaaa;
 
 /// The surface after every placement of one orientation.
 #[derive(Clone, Copy, Debug)]
 pub struct SweptSurface<'a, L: Lanes> {
     counts: &'a SurfaceCounts,
-    /// The patterns that occur.
+    /// Patterns that occur after the placement.
     patterns: L,
     /// How often a placement adds, and how often it removes, each pattern.
     more: Tally<L>,

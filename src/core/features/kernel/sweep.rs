@@ -29,9 +29,7 @@ use crate::engine::{Column, Shape, TopOut};
 /// The numbers of a shape in every lane. Each part of the lanes may hold another shape of the same width.
 #[derive(Clone, Copy, Debug)]
 pub struct Form<L: Words> {
-    /// Number of columns.
     width: u8,
-    /// Number of rows.
     height: L,
     /// For each column, the row of its lowest cell, the row above its highest, and its cells as bits.
     bottoms: [L; 4],

@@ -25,18 +25,15 @@ pub struct Together {
     terms: Arc<[Term]>,
 }
 
-/// A piece at rest.
+/// A piece at rest: everything about a placement that its features depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct Rest {
-    /// The piece.
     pub piece: Tetromino,
-    /// The piece's shape.
     pub shape: &'static Shape,
     /// Row of the piece's lowest cells.
     pub row: u8,
     /// Column of the piece's leftmost cells.
     pub column: u8,
-    /// The kind of spin.
     pub spin: Spin,
 }
 
@@ -47,7 +44,6 @@ pub struct Measured {
     pub scores: Vec<f64>,
     /// The feature vectors, row-major, if wanted.
     pub features: Vec<f32>,
-    /// Lines cleared.
     pub lines: Vec<u8>,
     /// Whether the playfield is empty after clearing.
     pub is_empty: Vec<bool>,

@@ -22,7 +22,7 @@ fn choose(agent: &Agent, kernel: Kernel, sight: &Sight<'_>) -> Placement {
     }
 }
 
-/// Expectations of every kind.
+/// Settings that together use every field and every kind of term.
 fn expectations() -> Vec<Expectation> {
     let default = Expectation::default();
     vec![

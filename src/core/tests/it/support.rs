@@ -8,15 +8,13 @@ pub struct LabPlacements {
     pub head: &'static str,
     /// The notebook's, on a playfield of this size.
     pub rules: Rules,
-    /// The playfield.
     pub playfield: Playfield,
-    /// The piece to place.
     pub piece: Tetromino,
     /// A placement a line: orientation, column of the anchor, cells.
     pub rows: &'static str,
 }
 
-/// The lists of `src/core/tests/data/lab_placements.txt`.
+/// Reads the lists of `src/core/tests/data/lab_placements.txt`.
 pub fn lab_placements() -> impl Iterator<Item = LabPlacements> {
     include_str!("../data/lab_placements.txt").split("\n\n").skip(1).map(|list| {
         let (head, rows) = list.trim_end().split_once('\n').unwrap();

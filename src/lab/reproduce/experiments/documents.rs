@@ -52,6 +52,7 @@ impl Row {
     }
 }
 
+/// `leiden-1`: the report's random agent.
 pub fn leiden_random() -> Experiment {
     let row = |size, pieces, found| {
         let mut row = leiden(size, Player::Named("random"), 100, 0.0, pieces).games(10_000, 2_000);
@@ -75,6 +76,7 @@ pub fn leiden_random() -> Experiment {
 /// Games of the measurements of the report's Monte-Carlo program with 50 playouts, and of its corrected form: thousands.
 const THOUSANDS: u32 = 2_000;
 
+/// `leiden-2`: the report's Monte-Carlo agent with 50 playouts, as its program plays and with one record.
 pub fn leiden_monte_carlo_50() -> Experiment {
     let row = |agent, size, lines, pieces| {
         leiden(size, Player::MonteCarlo(agent), 100, lines, pieces).games(1_000, 60)
@@ -100,6 +102,7 @@ pub fn leiden_monte_carlo_50() -> Experiment {
     }
 }
 
+/// `leiden-3`: the report's Monte-Carlo agent with 1,000 playouts.
 pub fn leiden_monte_carlo_1000() -> Experiment {
     // Ties are rare here, so the report's two records play like one.
     let player = Player::MonteCarlo(MonteCarlo::new(1_000));
@@ -118,6 +121,7 @@ pub fn leiden_monte_carlo_1000() -> Experiment {
     }
 }
 
+/// `leiden-4`: the report's agent that stacks flat.
 pub fn leiden_smart() -> Experiment {
     let row = |size, games, lines, pieces| leiden(size, Player::Named("flat_stacking"), games, lines, pieces);
     let mut last = row(4, 20, 1_228_724.0, 5_868_939.0).games(20, 2);
@@ -142,6 +146,7 @@ pub fn leiden_smart() -> Experiment {
     }
 }
 
+/// The course notebook: its controllers with keys and with placements, and its searches.
 pub fn lab() -> Experiment {
     let keys = |label: &str, name, max_steps| Row {
         max_steps,
@@ -227,6 +232,7 @@ pub fn lab() -> Experiment {
     }
 }
 
+/// The genetic-algorithm write-up: its controller, and its search.
 pub fn genetic() -> Experiment {
     let handed_in = Controller::named("genetic").expect("a controller of the table");
     let weights = handed_in.weights.to_vec();
@@ -270,6 +276,7 @@ pub fn genetic() -> Experiment {
     }
 }
 
+/// The survey notebook: its agents, as written and mended.
 pub fn survey() -> Experiment {
     let row = |label: &str, player| Row::new(label, "survey", 10, 20, player).games(20, 20);
     let mended = Linear {

@@ -68,6 +68,7 @@ const WITHOUT_NOISE: [f64; 8] = [7.0, 64.0, 214.0, 700.0, 593.0, 520.0, 664.0, 5
 const CONSTANT_NOISE: [f64; 8] = [7.0, 143.0, 666.0, 7_628.0, 34_250.0, 56_470.0, 74_060.0, 102_870.0];
 const LINEAR_NOISE: [f64; 8] = [8.0, 74.0, 410.0, 5_085.0, 20_974.0, 40_420.0, 85_442.0, 73_400.0];
 
+/// The noisy cross-entropy method: one search per kind of noise, compared with means of ten.
 pub fn cem_szita_lorincz() -> Experiment {
     let row = |label: &str, noise, means: [f64; 8]| {
         let plan = SearchPlan {

@@ -13,11 +13,9 @@ use tetrion::optimizers::{CemPreset, Config, GeneticConfig};
 pub struct Experiment {
     /// Name on the command line.
     pub name: &'static str,
-    /// Title of the experiment.
     pub title: &'static str,
-    /// Source of the figures.
+    /// Document or publication that the figures come from.
     pub source: &'static str,
-    /// Rows of the experiment.
     pub rows: Vec<Row>,
 }
 
@@ -26,11 +24,8 @@ pub struct Experiment {
 pub struct Row {
     /// Name of the row, without the length of a search.
     pub label: String,
-    /// Rules of the games.
     pub rules: RulesChoice,
-    /// Player of the row.
     pub player: Player,
-    /// Number of games.
     pub games: u32,
     /// Number of games in a quick look.
     pub quick_games: u32,
@@ -42,35 +37,31 @@ pub struct Row {
     pub max_steps: u64,
     /// Trials for estimating the length of each game; 0 to play the games.
     pub loss_trials: u32,
-    /// Figures to compare.
     pub figures: Vec<ComparedFigure>,
     /// Whether every piece leaves four cells, so that pieces, lines and remaining cells must balance.
     pub balances: bool,
 }
 
-/// A player.
+/// The player of a row: an agent, weights, or the result of a search.
 #[derive(Clone, Debug)]
 pub enum Player {
     /// An agent or a controller by name.
     Named(&'static str),
-    /// A Monte-Carlo agent.
     MonteCarlo(MonteCarlo),
     /// A controller with expectation over next pieces.
     Expectation {
-        /// Name of the controller.
         name: &'static str,
         /// Search depth in pieces; hidden pieces count by their mean.
         pieces: u8,
         /// Placements to expand per piece except the last.
         placements: u8,
     },
-    /// Unnamed weights.
+    /// Weights that no controller has.
     Linear(Linear),
-    /// Result of a search.
     Search(SearchPlan),
 }
 
-/// An unnamed linear controller.
+/// A linear controller without a name: features, weights, and the value of lost games.
 #[derive(Clone, Debug)]
 pub struct Linear {
     pub(super) features: Features,
@@ -81,13 +72,10 @@ pub struct Linear {
 /// A search for a player.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchPlan {
-    /// Method of the search.
     pub method: SearchMethod,
-    /// Feature set.
+    /// Feature set of the candidates.
     pub features: &'static str,
-    /// Candidates per generation.
     pub population: u32,
-    /// Number of generations.
     pub generations: u32,
     /// Number of generations in a quick look.
     pub quick_generations: u32,
@@ -101,21 +89,20 @@ pub struct SearchPlan {
     pub check_games: u32,
 }
 
-/// Method of a search.
+/// The method of a search, with its settings.
 #[derive(Clone, Copy, Debug)]
 pub enum SearchMethod {
     /// The cross-entropy method with named settings, and with another noise if given.
     Cem(CemPreset, Option<Noise>),
-    /// The genetic algorithm.
+    /// The genetic algorithm with its default parameters.
     Genetic,
 }
 
 /// A number of a row with its printed figures.
 #[derive(Clone, Debug)]
 pub struct ComparedFigure {
-    /// The number that is compared.
     pub quantity: Quantity,
-    /// Figure in the document.
+    /// Figure that the document prints.
     pub document: Option<Reference>,
     /// Figure of a later measurement.
     pub since: Option<Reference>,
@@ -126,15 +113,12 @@ pub struct ComparedFigure {
 /// A number of a game, or of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// Lines per game.
     Lines,
-    /// Estimated lines per game.
     EstimatedLines,
     /// Pieces per game, including the one that ends it.
     Pieces,
     /// Pieces per game, without the one that ends it.
     PiecesBefore,
-    /// Points per game.
     Points,
     /// Median points of the best of this many games.
     BestPoints(u32),
@@ -162,12 +146,12 @@ impl Linear {
 }
 
 impl SearchPlan {
-    /// Number of generations.
+    /// Number of generations, in a quick look if `quick`.
     pub fn generations(&self, quick: bool) -> u32 {
         if quick { self.quick_generations } else { self.generations }
     }
 
-    /// Configuration of the optimizer.
+    /// Configuration of the optimizer for a search of this length.
     pub fn config(&self, generations: u32) -> Config {
         match self.method {
             SearchMethod::Cem(preset, noise) => {

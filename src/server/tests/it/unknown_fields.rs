@@ -19,7 +19,7 @@ use tetrion_service_testing::{config, create, enumerate, refusal_of, refused, re
 const STREAM: &str = "/tetrion.v1.EnvironmentService/StepStream";
 const CREATE: &str = "/tetrion.v1.EnvironmentService/CreateSession";
 
-/// A field of bytes.
+/// Encodes a field of wire type 2 with these bytes.
 fn field(number: u32, bytes: &[u8]) -> Bytes {
     let mut out = BytesMut::new();
     encode_varint(u64::from(number) << 3 | 2, &mut out);

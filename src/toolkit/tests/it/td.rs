@@ -9,7 +9,7 @@ use tetrion_twins::word;
 struct Twin {
     config: TdConfig,
     constant: f64,
-    /// Weights, then entries.
+    /// The weights, then the table entries.
     numbers: Vec<f64>,
     num_features: usize,
     seen: Vec<Vec<f64>>,

@@ -1,10 +1,8 @@
 //! The agents, each against a slow plain one: what they choose, what they draw, and what they are known to score.
 
-/// Agents in whole evaluations.
 mod evaluations;
 /// Agents that score one placement.
 mod linear;
-/// Monte-Carlo agents.
 mod monte_carlo;
 
 use tetrion_core::agents::{

@@ -147,7 +147,7 @@ impl Game {
         other.filter(|other| !self.is_blocked(*other))
     }
 
-    /// Every placement.
+    /// Every placement of the current piece, and with hold of the other one.
     pub fn ways(&self) -> BTreeSet<Way> {
         let current = self.ways_of(self.current(), false);
         let others = self.other().map_or(vec![], |other| self.ways_of(other, true));

@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 
 use tetrion_testing::Dice;
 
-/// A number.
+/// A part of a formula that has a number as its value.
 #[derive(Clone, Debug)]
 pub enum Number {
     Literal(f64),
@@ -21,7 +21,7 @@ pub enum Number {
     If(Box<Condition>, Box<Number>, Box<Number>),
 }
 
-/// A condition.
+/// A part of a formula that holds or does not.
 #[derive(Clone, Debug)]
 pub enum Condition {
     Compare(&'static str, Box<Number>, Box<Number>),
@@ -32,12 +32,11 @@ pub enum Condition {
     Not(Box<Condition>),
 }
 
-/// What a formula reads.
+/// Everything that a formula can read, with its values.
 #[derive(Debug)]
 pub struct Reads<'a> {
     pub names: &'a [String],
     pub features: &'a [f64],
-    /// Numbers by their names.
     pub facts: &'a [(&'static str, f64)],
     /// Letters by their seats; a blank if the piece is unknown.
     pub pieces: &'a [(&'static str, char)],
@@ -85,7 +84,7 @@ fn condition(dice: &mut Dice, reads: &Reads<'_>, levels: u32) -> Condition {
 }
 
 impl Number {
-    /// The value.
+    /// The number of this tree, computed by walking it.
     pub fn value(&self, reads: &Reads<'_>) -> f64 {
         let of = |number: &Number| number.value(reads);
         match self {

@@ -103,7 +103,7 @@ fn mdptetris_games_are_replayed_placement_for_placement() {
     assert_eq!(games_of.len(), 10, "every controller has a short game: {games_of:?}");
 }
 
-/// The 64-bit FNV-1a checksum.
+/// The 64-bit FNV-1a checksum of the bytes.
 fn fnv1a(bytes: impl Iterator<Item = u8>) -> u64 {
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -2,7 +2,7 @@
 
 /// Sets over a real connection.
 mod over_the_wire;
-/// The sets themselves.
+/// Names, drawings and letters of sets.
 mod sets;
 /// The ground into which a stack sinks.
 mod sinking;

@@ -12,7 +12,7 @@ mod owners;
 /// Sessions that one server writes and the next restores.
 mod stored;
 
-/// What all sessions take.
+/// The memory that all sessions share, reserved before it is used.
 mod memory;
 
 /// Numbered requests: done once, answered as often as sent.
@@ -45,7 +45,6 @@ mod texts;
 /// Values and choices of a policy.
 mod judging;
 
-/// Tasks and their scores.
 mod tasks;
 
 /// Resets and restores of so many environments that they take several turns.
@@ -54,7 +53,6 @@ mod restarting;
 /// Why episodes end.
 mod ends;
 
-/// Calls on no environments.
 mod no_envs;
 
 /// Placements, restored drawings and pictures.

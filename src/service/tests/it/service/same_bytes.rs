@@ -13,7 +13,7 @@ use super::stream::Stream;
 const NUM_ENVS: u32 = 6;
 const NUM_STEPS: u64 = 120;
 
-/// What a step is.
+/// The two kinds of actions that games have.
 #[derive(Clone, Copy, Debug)]
 enum Game {
     Placements,

@@ -34,7 +34,7 @@ pub enum Stage {
     Ended,
 }
 
-/// One environment.
+/// An environment in plain code: lists of pieces, and cells as `bool`s.
 #[derive(Clone, Debug)]
 pub struct Model {
     rules: Rules,
@@ -76,7 +76,7 @@ pub struct Row {
     pub last: Option<Box<LastState>>,
 }
 
-/// What an environment showed.
+/// The observations and infos of an environment, as the bytes of each field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LastState(pub Vec<Vec<u8>>);
 

@@ -1,8 +1,6 @@
 //! Every row of the table of errors over the wire, and that a refused call has changed nothing.
 
-/// Names that nothing has.
 mod names;
-/// States that are refused.
 mod states;
 
 use std::collections::BTreeSet;
