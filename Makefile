@@ -1,5 +1,5 @@
 # What a developer types; `make help` lists it. Everything but proto-lint, test-buf, deny, sbom, manifests and what is about Python, TypeScript or the page needs cargo and nothing else.
-.PHONY: test kernels test-python test-python-oldest test-python-newest test-integrations test-ray test-openenv openenv-wheels typescript test-typescript page test-page test-browser test-buf wheel lint doc bench proto-lint deny sbom manifests
+.PHONY: test kernels test-python test-python-oldest test-python-newest test-integrations test-ray test-openenv openenv-wheels test-dm-env-rpc typescript test-typescript page test-page test-browser test-buf wheel lint doc bench proto-lint deny sbom manifests
 
 test: ## every test, the documentation's among them; profile.test is optimised, the games are real
 	cargo test --locked
@@ -17,6 +17,7 @@ TETRION_BINARY ?=
 PYTHON ?= python3
 PYTHON_CLIENT = clients/python
 OPENENV = clients/openenv
+DM_ENV_RPC = clients/dm_env_rpc
 TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
 # Python's extension module, with the features and the profile of the tests, so that what both use is built once.
 NATIVE_PACKAGES = --package tetrion --package tetrion-lab --package tetrion-python
@@ -34,7 +35,7 @@ ifeq ($(TETRION_BINARY),)
 	cargo build --quiet --locked
 endif
 	cd $(PYTHON_CLIENT) && .venv/bin/ruff check --quiet && .venv/bin/ruff format --check --quiet && .venv/bin/mypy && .venv/bin/pyright
-	cd $(PYTHON_CLIENT) && .venv/bin/ruff check --quiet ../openenv && .venv/bin/ruff format --check --quiet ../openenv
+	cd $(PYTHON_CLIENT) && .venv/bin/ruff check --quiet ../openenv ../dm_env_rpc && .venv/bin/ruff format --check --quiet ../openenv ../dm_env_rpc
 	cd $(PYTHON_CLIENT) && .venv/bin/ruff check --quiet --config pyproject.toml ../../docs && .venv/bin/ruff format --check --quiet --config pyproject.toml ../../docs
 	cd $(PYTHON_CLIENT) && .venv/bin/ruff check --quiet --config pyproject.toml --ignore ANN,D103 ../cookbook && .venv/bin/ruff format --check --quiet --config pyproject.toml ../cookbook
 	$(PYTHON_CLIENT)/.venv/bin/python docs/draw_players.py --check
@@ -92,6 +93,16 @@ openenv-wheels: wheel ## the wheels that the container of the OpenEnv package in
 	rm -rf $(OPENENV)/wheels
 	$(PYTHON) -m pip wheel --quiet --disable-pip-version-check --no-deps -w $(OPENENV)/wheels $(OPENENV)
 	cp dist/tetrion-*.whl $(OPENENV)/wheels
+
+test-dm-env-rpc: $(DM_ENV_RPC)/.venv/installed ## the dm_env_rpc gateway: types, dm_env_rpc's own compliance suite, tests
+	cd $(DM_ENV_RPC) && .venv/bin/mypy && .venv/bin/pytest
+
+$(DM_ENV_RPC)/.venv/installed: | native
+$(DM_ENV_RPC)/.venv/installed: $(addprefix $(DM_ENV_RPC)/,pyproject.toml requirements-test.txt) $(addprefix $(PYTHON_CLIENT)/,pyproject.toml hatch_build.py) $(wildcard proto/tetrion/v1/*.proto)
+	$(PYTHON) -m venv $(DM_ENV_RPC)/.venv
+	$(DM_ENV_RPC)/.venv/bin/pip install --quiet --disable-pip-version-check --no-deps --requirement $(DM_ENV_RPC)/requirements-test.txt \
+		--editable $(PYTHON_CLIENT) --editable $(DM_ENV_RPC)
+	touch $@
 
 test-python-newest: native ## the Python client's tests with the newest libraries, those of requirements-newest.txt
 ifeq ($(TETRION_BINARY),)

@@ -14,11 +14,10 @@ const PROTO: &str = "../../proto";
 
 /// What others import; the files that these import come along. Clients read the details of errors, which the server takes
 /// from a library.
-const ROOTS: [&str; 5] = [
+const ROOTS: [&str; 4] = [
     "tetrion/v1/environment_service.proto",
     "tetrion/v1/evaluation_service.proto",
     "tetrion/v1/recording.proto",
-    "dm_env_rpc/v1/dm_env_rpc.proto",
     "google/rpc/error_details.proto",
 ];
 
@@ -62,7 +61,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         .codec_path("crate::codec::WeighedCodec")
         // Tensor data and snapshots are slices of the message they came in, not copies of it.
         .bytes(".tetrion.v1")
-        .bytes(".dm_env_rpc.v1")
         .compile_fds_with_config(descriptors, config)?;
     Ok(())
 }

@@ -46,7 +46,7 @@ FILES += ["environment_service", "evaluation_service", "recording"]
 # Messages of rules.proto that callers may write as dictionaries, those that others contain first.
 DICTIONARIES = ["Scoring", "Garbage", "Rules"]
 # Messages that callers get, with those that they contain, and what else they are called in Python.
-RECORDS = ["GetServerInfoResponse", "GetCatalogResponse", "SessionConfig"]
+RECORDS = ["GetServerInfoResponse", "GetCatalogResponse", "SessionConfig", "TensorSpec"]
 RECORDS += ["GetTaskResponse", "ScoreTaskResponse"]
 RECORDS += ["EvaluationStarted", "EvaluationProgress", "EvaluationSummary"]
 RENAMED = {"GetServerInfoResponse": "ServerInfo", "GetCatalogResponse": "Catalog"}

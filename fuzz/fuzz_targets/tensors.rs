@@ -1,10 +1,9 @@
-//! Tensors of both protocols, read as every type of element and in several shapes.
+//! Tensors, read as every type of element and in several shapes.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use prost::Message;
-use tetrion::protocol::dm_env_rpc;
 use tetrion::protocol::pb;
 use tetrion::protocol::tensor::{Array, Dim, Element, decode};
 use tetrion_fuzz::outcome;
@@ -21,16 +20,6 @@ fuzz_target!(|input: &[u8]| {
             read::<f32>(&tensor, dims);
             read::<f64>(&tensor, dims);
         }
-    }
-    if let Ok(tensor) = dm_env_rpc::pb::Tensor::decode(input) {
-        use tetrion::protocol::dm_env_rpc::tensor;
-        let _ = tensor::int32(&tensor);
-        let _ = tensor::integer::<u64>(&tensor);
-        let _ = tensor::number(&tensor);
-        let _ = tensor::number_row(&tensor, 4);
-        let _ = tensor::name(&tensor);
-        let _ = tensor::text(&tensor);
-        let _ = tensor::texts(&tensor);
     }
 });
 

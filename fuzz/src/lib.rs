@@ -25,7 +25,7 @@ use tetrion::server::Tokens;
 use tetrion::server::calls::around_calls;
 use tetrion::service::{
     CallPool, Clock, Environments, EvaluationCapacity, Evaluations, Kernel, Pressure, ServerFacts,
-    SessionStore, StoreLimits, Worlds,
+    SessionStore, StoreLimits,
 };
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
@@ -101,15 +101,6 @@ impl Services {
     pub fn call(&self, method: &str, message: &[u8]) {
         let path = format!("/tetrion.v1.EnvironmentService/{method}");
         self.send(self.environments().into_server(), &path, &[message]);
-    }
-
-    /// Sends messages on one stream of dm_env_rpc.
-    pub fn worlds(&self, messages: &[&[u8]]) {
-        self.send(
-            Worlds::new(self.store.clone()).into_server(),
-            "/dm_env_rpc.v1.Environment/Process",
-            messages,
-        );
     }
 
     /// Begins an evaluation and leaves it.

@@ -38,7 +38,7 @@ A request starts from one of them, by default `simplified`, and may change any f
 const FIELDS_HEAD: &str = "\
 Fields of a preset that a request can change.
 In [`rules.proto`](../proto/tetrion/v1/rules.proto), in `rules` of the Python client and in files, a dot leads into a message: `garbage.delay_pieces` is `{\"garbage\": {\"delay_pieces\": 2}}`.
-Flags have hyphens for dots and underscores (`--garbage-delay-pieces`); settings of dm_env_rpc have the names as they are.
+Flags have hyphens for dots and underscores (`--garbage-delay-pieces`).
 ";
 
 const CHOICES_HEAD: &str = "\

@@ -12,7 +12,6 @@ mod episode_end;
 pub mod error;
 pub mod limits;
 
-pub mod dm_env_rpc;
 pub mod duration;
 pub mod envs;
 pub mod evaluation;
@@ -53,11 +52,6 @@ mod packages {
         pub mod v1 {
             tonic::include_proto!("tetrion.v1");
             include!(concat!(env!("OUT_DIR"), "/tetrion.v1.serde.rs"));
-        }
-    }
-    pub mod dm_env_rpc {
-        pub mod v1 {
-            tonic::include_proto!("dm_env_rpc.v1");
         }
     }
     pub mod google {

@@ -70,14 +70,13 @@ pub use panics::log_panics;
 use state_dir::StateDir;
 use tetrion_core::pool::{Pool, PoolError};
 use tetrion_protocol::codec::{Gate, set_aside, set_gate};
-use tetrion_protocol::dm_env_rpc::pb::environment_server as dm_env_rpc_server;
 use tetrion_protocol::limits::DEFAULT_MAX_CALL_WORK;
 use tetrion_protocol::pb::{environment_service_server, evaluation_service_server};
 use tetrion_service::allotment::DEFAULT_MEMORY;
 use tetrion_service::status::Refusal;
 use tetrion_service::{
     CallContext, CallPool, Clock, Environments, EvaluationCapacity, Evaluations, Kernel, NetworkLimits,
-    Pressure, ServerFacts, SessionStore, StoreLimits, Worlds, reap_forever,
+    Pressure, ServerFacts, SessionStore, StoreLimits, reap_forever,
 };
 pub use tls::{Tls, TlsError, TlsFiles, Validity, date};
 pub use token::{Replaced, TokenFile, TokenFileError, Tokens};
@@ -86,11 +85,8 @@ use traces::Traces;
 pub use training::TrainingCurve;
 
 /// The services whose health is reported, besides "" for the whole server.
-const SERVICES: [&str; 3] = [
-    environment_service_server::SERVICE_NAME,
-    evaluation_service_server::SERVICE_NAME,
-    dm_env_rpc_server::SERVICE_NAME,
-];
+const SERVICES: [&str; 2] =
+    [environment_service_server::SERVICE_NAME, evaluation_service_server::SERVICE_NAME];
 
 /// Niceness of the threads for long calls, and of those that play games. The I/O threads have 0, so short calls come
 /// first, then long ones, then games.
@@ -208,7 +204,6 @@ fn prepare_codec() {
 struct Services {
     store: Arc<SessionStore>,
     environments: Environments,
-    worlds: Worlds,
     evaluations: Evaluations,
     players: Arc<Pool>,
     callers: Arc<Pool>,
@@ -230,7 +225,6 @@ impl Services {
         let store = Arc::new(SessionStore::new(config.store, Clock::system(), pressure));
         Ok(Services {
             environments: Environments::new(store.clone(), calls.clone(), facts),
-            worlds: Worlds::new(store.clone()),
             evaluations: Evaluations::new(players.clone(), calls, config.kernel, config.evaluations),
             players,
             callers,
@@ -389,7 +383,6 @@ fn app(
     let environments = services.environments.into_server();
     let routes = Routes::new(environments.clone())
         .add_service(services.evaluations.into_server())
-        .add_service(services.worlds.into_server())
         .add_service(health)
         .add_service(reflection().build_v1().expect(broken))
         .add_service(reflection().build_v1alpha().expect(broken))

@@ -126,7 +126,7 @@ impl Desk {
             });
             let num_envs = config.env.num_envs;
             let resolved = (&config).into();
-            let new = NewSession { owner, limits, request, num_envs, ttl, config: resolved, door: None };
+            let new = NewSession { owner, limits, request, num_envs, ttl, config: resolved };
             Ok((new, config, seeding))
         };
         let (new, config, seeding) = self.lane.run(reading, decode).await?;

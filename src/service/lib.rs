@@ -10,7 +10,6 @@
 //!   `reading`.
 //! * [`direct`] steps a session without messages, for a caller in the same process.
 //! * `watching` streams sessions to callers that watch them; `watched` is the state that a session keeps for them.
-//! * [`dm_env_rpc`] is the second API on the same store; `world` is one of its environments.
 //! * `enumerate` answers EnumeratePlacements, `judging` lets a policy value the placements; `layout` computes the
 //!   largest size of answers.
 //! * `tasks` answers GetTask and ScoreTask; `tables` has tables of exact values computed for them and for others.
@@ -36,7 +35,6 @@ pub mod calls;
 pub mod clock;
 pub mod context;
 pub mod direct;
-pub mod dm_env_rpc;
 pub mod environment;
 pub mod evaluation;
 pub mod games;
@@ -68,7 +66,6 @@ mod tables;
 mod tasks;
 mod watched;
 mod watching;
-mod world;
 
 pub use allotment::Allotment;
 pub use caller::{Caller, CallerLimits};
@@ -76,7 +73,6 @@ pub use calls::{Busy, CallPool};
 pub use clock::Clock;
 pub use context::CallContext;
 pub use direct::Direct;
-pub use dm_env_rpc::Worlds;
 pub use environment::Environments;
 pub use evaluation::{EvaluationCapacity, Evaluations};
 pub use info::{Deadlines, NetworkLimits, ServerFacts};

@@ -85,7 +85,7 @@ table! {
     SESSIONS_LIMIT: Gauge "tetrion_sessions_limit" []
         "Limit on sessions.";
     SESSIONS_CREATED: Counter "tetrion_sessions_created_total" []
-        "Created sessions, including dm_env_rpc worlds.";
+        "Created sessions.";
     SESSIONS_ENDED: Counter "tetrion_sessions_ended_total" ["cause"]
         "Ended sessions, deleted by a caller or expired with their lease.";
     ENVIRONMENTS: Gauge "tetrion_environments" []

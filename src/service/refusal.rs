@@ -204,15 +204,6 @@ pub enum Refusal {
         /// The text and the legal actions.
         unknown: UnknownAction,
     },
-    /// A dm_env_rpc request that needs a joined world.
-    #[error("this connection has not joined a world")]
-    NotJoined,
-    /// A dm_env_rpc connection that has joined a world already.
-    #[error("this connection has already joined world {0:?}")]
-    AlreadyJoined(String),
-    /// A dm_env_rpc world that another agent has joined.
-    #[error("a client has already joined world {0:?}")]
-    WorldInUse(String),
     /// The server requires a token, and the call has no token or an unknown one.
     #[error("{0}: this server expects the metadata `authorization: Bearer TOKEN`")]
     InvalidToken(&'static str),

@@ -10,7 +10,6 @@ use prost::{Message, Name};
 use tetrion_core::env::{AutoresetMode, EnvBatch, Seeding, StepOutcome};
 use tetrion_core::features::FeatureSet;
 use tetrion_core::placements::{self, Options, Position};
-use tetrion_protocol::dm_env_rpc;
 use tetrion_protocol::positions::Positions;
 use tetrion_protocol::session::SessionConfig;
 use tetrion_protocol::{DecodeError, InField, envs, features, fields, pb, positions, seeding};
@@ -29,7 +28,6 @@ use super::refusal::Refusal;
 use super::reserved::{List, Reserved};
 use super::sequence::Sequence;
 use super::watched::{Watch, Watched};
-use super::world::World;
 
 /// The mutable part of a session.
 #[derive(Debug)]
@@ -38,8 +36,6 @@ pub(super) struct SessionState {
     sequence: Sequence,
     layout: Layout,
     max_response_bytes: u32,
-    /// State of the first environment if the session is a world of dm_env_rpc.
-    world: World,
     memory: Memory,
     watched: Watched,
     history: History,
@@ -74,18 +70,8 @@ impl SessionState {
             return Err(Refusal::ResponseTooLarge { max_rows, max_bytes: max_response_bytes });
         }
         let watched = Watched::new(&batch, config.keep_colors);
-        let (world, outcome) = (World::default(), StepOutcome::default());
-        Ok(SessionState {
-            batch,
-            sequence,
-            layout,
-            max_response_bytes,
-            world,
-            memory,
-            watched,
-            history,
-            outcome,
-        })
+        let outcome = StepOutcome::default();
+        Ok(SessionState { batch, sequence, layout, max_response_bytes, memory, watched, history, outcome })
     }
 
     /// Rough time of the session's calls.
@@ -325,50 +311,6 @@ impl SessionState {
         *outcome = StepOutcome { rewards, terminated, truncated, ..StepOutcome::default() };
         layout.write(batch, outcome, block);
         Ok(())
-    }
-
-    /// A step of dm_env_rpc, whose requests have no numbers.
-    pub fn step_world(
-        &mut self,
-        request: &dm_env_rpc::pb::StepRequest,
-    ) -> Result<dm_env_rpc::pb::StepResponse, Refusal> {
-        let SessionState { batch, sequence, world, watched, history, .. } = self;
-        let answer = sequence.run(0, request, |_| {
-            let (answer, outcome) = world.step(batch, request)?;
-            watched.follow_step(batch, None, &outcome);
-            history.begin_step(outcome.rewards.len());
-            history.follow_step(batch, None, &outcome);
-            Ok(answer)
-        });
-        self.memory.settle();
-        answer
-    }
-
-    /// Resets a world for its agent.
-    pub fn reset_world(&mut self, seeding: Option<Seeding>) -> Result<(), Refusal> {
-        self.move_world(seeding, World::reset)
-    }
-
-    /// Ends the episode of a world, whether or not an agent has joined.
-    pub fn cut_world(&mut self, seeding: Option<Seeding>) -> Result<(), Refusal> {
-        self.move_world(seeding, World::cut)
-    }
-
-    fn move_world(
-        &mut self,
-        mut seeding: Option<Seeding>,
-        moves: fn(&mut World, Option<Seeding>),
-    ) -> Result<(), Refusal> {
-        let SessionState { sequence, world, memory, .. } = self;
-        if let Some(seeding) = &mut seeding {
-            memory.share_all("pieces", seeding)?;
-        }
-        let moved = sequence.run(0, &(), |_| {
-            moves(world, seeding);
-            Ok(())
-        });
-        memory.settle();
-        moved
     }
 
     /// Starts watching the given environments, in the caller's place.

@@ -40,7 +40,6 @@ use super::places::{Capacity, Full, Place, Places};
 use super::pressure::Pressure;
 use super::refusal::{Refusal, Scope};
 use super::session_state::SessionState;
-use super::world::Door;
 use session::{SessionId, decode_name, nanoseconds, random_id};
 
 /// Number of expired sessions that the store remembers, so that calls on them get the right error.
@@ -120,8 +119,6 @@ pub(super) struct NewSession {
     pub num_envs: u32,
     pub ttl: Duration,
     pub config: pb::SessionConfig,
-    /// The door of the session, if it is a world of dm_env_rpc.
-    pub door: Option<Door>,
 }
 
 impl SessionStore {
@@ -385,7 +382,7 @@ pub(super) struct SessionRoom<'a> {
 impl SessionRoom<'_> {
     /// Creates the session. If an identical request has created one in the meantime, returns that session.
     pub fn fill(mut self, new: NewSession, state: SessionState) -> Result<Arc<Session>, Refusal> {
-        let NewSession { owner, request, num_envs, ttl, config, door, .. } = new;
+        let NewSession { owner, request, num_envs, ttl, config, .. } = new;
         let store = self.store;
         let now = store.clock.elapsed();
         let mut table = store.write();
@@ -407,7 +404,6 @@ impl SessionRoom<'_> {
             put_away: AtomicBool::new(false),
             sequence_number: AtomicU64::new(0),
             config,
-            door: door.map(Arc::new),
             costs: state.costs(),
             state: Arc::new(tokio::sync::Mutex::new(state)),
         });

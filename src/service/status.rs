@@ -137,9 +137,6 @@ impl Refusal {
             Refusal::Action(ActionError::EpisodeEnded { env_ids }) => {
                 Row::new(FailedPrecondition, "EPISODE_ENDED").env_ids(env_ids)
             }
-            Refusal::NotJoined => Row::new(FailedPrecondition, "NOT_JOINED"),
-            Refusal::AlreadyJoined(_) => Row::new(FailedPrecondition, "ALREADY_JOINED"),
-            Refusal::WorldInUse(_) => Row::new(FailedPrecondition, "WORLD_IN_USE"),
             Refusal::Decode(DecodeError::RulesMismatch(_)) => Row::new(FailedPrecondition, "RULES_MISMATCH"),
             Refusal::Decode(DecodeError::RulesVersionMismatch { expected, got }) => {
                 Row::new(FailedPrecondition, "RULES_VERSION_MISMATCH")

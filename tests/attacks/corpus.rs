@@ -17,7 +17,7 @@ use tetrion::env::{EnvBatch, EnvConfig, Field, Seeding, StartPosition};
 use tetrion::protocol::{pb, recording, tensor};
 use tetrion::recording::{Pieces, Recorder, Recording, Setup};
 
-use crate::messages::{EVALUATE, RESTORE, WORLDS, samples};
+use crate::messages::{EVALUATE, RESTORE, samples};
 use crate::methods::METHODS;
 
 /// What `fuzz` replaces with the name of a session.
@@ -40,7 +40,6 @@ const FORMULAS: [&str; 6] = [
 pub fn write(folder: &Path) -> Result<()> {
     let states = states()?;
     let samples = samples(PLACEHOLDER, 3, &states[0]);
-    let mut worlds = Vec::new();
     for (number, (path, message)) in samples.iter().enumerate() {
         let name = path.rsplit('/').next().unwrap_or_default();
         match METHODS.iter().position(|method| *method == name) {
@@ -49,7 +48,6 @@ pub fn write(folder: &Path) -> Result<()> {
                 put(folder, "calls", &format!("{number:02}-{name}"), &call)?;
             }
             None if *path == EVALUATE => put(folder, "evaluations", name, message)?,
-            None if *path == WORLDS => worlds.extend(part(message)),
             None => {}
         }
         if *path == RESTORE {
@@ -57,7 +55,6 @@ pub fn write(folder: &Path) -> Result<()> {
             put(folder, "positions", &format!("{number:02}"), &positions.encode_to_vec())?;
         }
     }
-    put(folder, "worlds", "all", &worlds)?;
     // The headers of a request, and a body of two compressed messages in pieces.
     let message = &samples[0].1[..];
     for (name, headers, compressed) in

@@ -3,7 +3,6 @@
 use std::sync::OnceLock;
 
 use prost::Message;
-use tetrion::protocol::dm_env_rpc::pb as dm;
 use tetrion::protocol::envs;
 use tetrion::protocol::limits::MAX_RESPONSE_BYTES;
 use tetrion::protocol::pb::enumerate_placements_request::Source;
@@ -28,7 +27,6 @@ pub const PLACEMENTS: &str = "/tetrion.v1.EnvironmentService/EnumeratePlacements
 pub const STREAM: &str = "/tetrion.v1.EnvironmentService/StepStream";
 pub const WATCH_SESSION: &str = "/tetrion.v1.EnvironmentService/WatchSession";
 pub const EVALUATE: &str = "/tetrion.v1.EvaluationService/EvaluatePolicies";
-pub const WORLDS: &str = "/dm_env_rpc.v1.Environment/Process";
 pub const REFLECTION: &str = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
 pub const WATCH: &str = "/grpc.health.v1.Health/Watch";
 
@@ -106,7 +104,7 @@ pub fn samples(session: &str, num_envs: u32, state: &[u8]) -> Vec<(&'static str,
     let session = session.to_owned();
     let env_ids: Vec<u32> = (0..num_envs.min(3)).collect();
     let name = |method: &str| -> &'static str {
-        let all = [INFO, CREATE, RESET, RESTORE, SAVE, PLACEMENTS, STREAM, EVALUATE, WORLDS];
+        let all = [INFO, CREATE, RESET, RESTORE, SAVE, PLACEMENTS, STREAM, EVALUATE];
         all.into_iter().find(|path| path.ends_with(method)).expect("one of them")
     };
     let drawing = pb::Drawing {
@@ -239,7 +237,6 @@ pub fn samples(session: &str, num_envs: u32, state: &[u8]) -> Vec<(&'static str,
     samples.push((STREAM, in_stream(InStream::Reset(reset))));
     samples.push((STREAM, in_stream(InStream::SaveState(save))));
     samples.push((STREAM, in_stream(InStream::EnumeratePlacements(enumerate(Source::SessionEnvs(envs))))));
-    samples.extend(worlds().into_iter().map(|request| (WORLDS, request)));
     samples
 }
 
@@ -262,30 +259,4 @@ fn rules() -> pb::Rules {
 
 fn in_stream(request: InStream) -> Vec<u8> {
     pb::StepStreamRequest { request: Some(request) }.encode_to_vec()
-}
-
-/// Requests of dm_env_rpc, in an order in which they have an effect.
-fn worlds() -> Vec<Vec<u8>> {
-    use dm::environment_request::Payload;
-    use dm::tensor::{Int32Array, Payload as Values, StringArray};
-    let text = |text: &str| Some(Values::Strings(StringArray { array: vec![text.to_owned()] }));
-    let settings = [
-        ("preset".to_owned(), dm::Tensor { payload: text("simplified"), shape: vec![] }),
-        (
-            "seed".to_owned(),
-            dm::Tensor { payload: Some(Values::Int32s(Int32Array { array: vec![7] })), shape: vec![1] },
-        ),
-    ];
-    let actions = dm::Tensor { payload: Some(Values::Int32s(Int32Array { array: vec![3] })), shape: vec![] };
-    let payloads = [
-        Payload::CreateWorld(dm::CreateWorldRequest { settings: settings.clone().into() }),
-        Payload::JoinWorld(dm::JoinWorldRequest { world_name: "w".to_owned(), settings: [].into() }),
-        Payload::Step(dm::StepRequest { actions: [(1, actions)].into(), requested_observations: vec![1, 2] }),
-        Payload::Reset(dm::ResetRequest { settings: settings.clone().into() }),
-        Payload::ResetWorld(dm::ResetWorldRequest { world_name: "w".to_owned(), settings: settings.into() }),
-        Payload::LeaveWorld(dm::LeaveWorldRequest {}),
-        Payload::DestroyWorld(dm::DestroyWorldRequest { world_name: "w".to_owned() }),
-    ];
-    let request = |payload| dm::EnvironmentRequest { payload: Some(payload) }.encode_to_vec();
-    payloads.into_iter().map(request).collect()
 }

@@ -17,7 +17,6 @@ use tetrion_protocol::pb::environment_service_client::EnvironmentServiceClient;
 use tetrion_protocol::{pb, rpc, seeding};
 use tetrion_service::{
     CallPool, Caller, CallerLimits, Clock, Environments, Pressure, ServerFacts, SessionStore, StoreLimits,
-    Worlds,
 };
 use tonic::metadata::MetadataValue;
 use tonic::service::interceptor::InterceptedService;
@@ -88,7 +87,6 @@ pub async fn start_with(limits: StoreLimits) -> TestServer {
         .initial_stream_window_size(4 << 20)
         .initial_connection_window_size(16 << 20)
         .add_service(service)
-        .add_service(InterceptedService::new(Worlds::new(store.clone()).into_server(), name_caller))
         .serve_with_incoming(incoming);
     let serving = tokio::spawn(async move { serving.await.expect("a server that serves") });
     TestServer { addr, clock, store, serving }

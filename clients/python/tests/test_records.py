@@ -47,6 +47,25 @@ def test_rules_that_are_read_can_be_written(client, preset):
         assert session.rules["preset"] == preset
 
 
+def test_the_fields_of_a_session_as_data(client):
+    fields = {"observations": ["board", "queue", "heights"], "infos": ["lines", "end"]}
+    with client.create_session(2, rules={"width": 6, "height": 12, "preview": 2}, **fields) as session:
+        specs = [(spec.name, spec.dtype, spec.shape, spec.low, spec.high, spec.kind) for spec in session.observation_specs]
+        assert specs == [
+            ("board", "uint8", (12, 6), 0.0, 1.0, "flag"),
+            ("queue", "int8", (2,), -1.0, 6.0, "category"),
+            ("heights", "uint8", (6,), 0.0, 12.0, "number"),
+        ]
+        assert [(spec.name, spec.dtype, spec.low, spec.high) for spec in session.info_specs] == [
+            ("lines", "int64", 0.0, None),
+            ("end", "uint8", 1.0, 6.0),
+        ]
+        observed = session.reset()
+        for spec in (*session.observation_specs, *session.info_specs):
+            array = {**observed.observations, **observed.infos}[spec.name]
+            assert (array.dtype, array.shape) == (spec.dtype, (2, *spec.shape))
+
+
 def test_a_session_as_data(client):
     fields = {"observations": ["current", "features"], "infos": ["lines"], "features": ["holes", "max_height"]}
     with client.create_session(3, seed=7, max_episode_steps=10, **fields) as session:

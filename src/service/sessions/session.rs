@@ -13,7 +13,6 @@ use crate::calls::{CallLane, SLICE, Slice};
 use crate::costs::Costs;
 use crate::refusal::Refusal;
 use crate::session_state::SessionState;
-use crate::world::Door;
 use tetrion_protocol::limits::check_name;
 use tetrion_protocol::{DecodeError, pb};
 
@@ -46,7 +45,6 @@ pub(crate) struct Session {
     pub(super) sequence_number: AtomicU64,
     /// The configuration, with every default filled in.
     pub(super) config: pb::SessionConfig,
-    pub(super) door: Option<Arc<Door>>,
     pub(super) costs: Costs,
     pub(super) state: Arc<tokio::sync::Mutex<SessionState>>,
 }
@@ -62,11 +60,6 @@ impl Session {
     /// Name of the session: `sessions/ID`.
     pub fn name(&self) -> String {
         format!("{PREFIX}{:032x}", self.id)
-    }
-
-    /// The door of the session, if it is a world of dm_env_rpc.
-    pub fn door(&self) -> Option<Arc<Door>> {
-        self.door.clone()
     }
 
     /// Serial number of the session; older sessions have lower numbers.

@@ -1,8 +1,7 @@
 //! Sessions between two servers: the server that shuts down writes them, and the next one restores them.
 //!
 //! A restored session keeps its name, its lease, its environments, its numbers and the answer that its client may ask
-//! for again. The lease is paused in the meantime. Worlds of dm_env_rpc are not written: they end with the connections
-//! of their agents.
+//! for again. The lease is paused in the meantime.
 //!
 //! # Format
 //! All numbers are little-endian.
@@ -145,9 +144,7 @@ impl SessionStore {
         let mut done = PutAway { num_bytes: head.len() as u64, ..PutAway::default() };
         let now = self.clock.elapsed();
         let mut sessions: Vec<Arc<Session>> = self.read().sessions.values().cloned().collect();
-        sessions.retain(|session| {
-            session.door.is_none() && session.expires.load(Ordering::Relaxed) > nanoseconds(now)
-        });
+        sessions.retain(|session| session.expires.load(Ordering::Relaxed) > nanoseconds(now));
         sessions.sort_unstable_by_key(|session| session.serial);
         // Before locking any session: calls that wait for a lock are then refused, so only the running call must end
         // first.
@@ -276,7 +273,6 @@ impl SessionStore {
             put_away: AtomicBool::new(false),
             sequence_number: AtomicU64::new(state.sequence_number()),
             config: (&config).into(),
-            door: None,
             costs: state.costs(),
             state: Arc::new(tokio::sync::Mutex::new(state)),
         });

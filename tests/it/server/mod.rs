@@ -127,9 +127,7 @@ async fn it_says_where_it_listens_and_that_it_is_healthy() {
     assert!(process.address.ip().is_loopback());
     assert_ne!(process.address.port(), 0);
     let channel = process.channel().await;
-    for service in
-        ["", "tetrion.v1.EnvironmentService", "tetrion.v1.EvaluationService", "dm_env_rpc.v1.Environment"]
-    {
+    for service in ["", "tetrion.v1.EnvironmentService", "tetrion.v1.EvaluationService"] {
         assert_eq!(health(channel.clone(), service).await, Ok(ServingStatus::Serving), "{service}");
     }
     assert_eq!(health(channel, "no.such.Service").await, Err(Code::NotFound));
@@ -149,7 +147,6 @@ async fn reflection_lists_every_service() {
     let mut names: Vec<&str> = service.iter().map(|service| service.name.as_str()).collect();
     names.sort_unstable();
     let expected = [
-        "dm_env_rpc.v1.Environment",
         "grpc.health.v1.Health",
         "grpc.reflection.v1.ServerReflection",
         "tetrion.v1.EnvironmentService",

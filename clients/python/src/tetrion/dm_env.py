@@ -6,7 +6,7 @@
     timestep = env.reset()
 
 In a checkout, `pip install './clients/python[dm-env]'` installs dm_env. For dm_env_rpc, the protocol for environments on a
-server, use that package's client: every Tetrion server speaks it.
+server, start the gateway of `clients/dm_env_rpc`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The frozen dataclasses in answers of servers, generated from the messages of the protocol.
 
 They compare by value, can be pickled, and have None for absent fields. `Client.server_info()` returns a `ServerInfo`,
-`Client.catalog()` a `Catalog`, `Session.config` a `SessionConfig`, an `Evaluation` has an `EvaluationStarted` and an
-`EvaluationSummary`, and `on_progress` takes an `EvaluationProgress`.
+`Client.catalog()` a `Catalog`, `Session.config` a `SessionConfig`, and `Session.observation_specs` a `TensorSpec` per
+observation. An `Evaluation` has an `EvaluationStarted` and an `EvaluationSummary`, and `on_progress` takes an
+`EvaluationProgress`.
 `Client.task()` returns a `Task`, and `Client.score_task()` a `TaskScore`.
 """
 

@@ -118,15 +118,6 @@ async fn a_field_is_found_behind_megabytes() {
 }
 
 #[tokio::test]
-async fn dm_env_rpc_ignores_unknown_fields_as_its_other_servers_do() {
-    let (channel, _guard) = connect_with(ServerConfig::default()).await;
-    // An empty CreateWorldRequest.
-    let request = [field(1, b"").to_vec(), b"\xc0\x3e\x01".to_vec()].concat();
-    let answers = send(&channel, "/dm_env_rpc.v1.Environment/Process", vec![request.into()]).await.unwrap();
-    assert_eq!(answers.len(), 1);
-}
-
-#[tokio::test]
 async fn a_request_that_needs_a_higher_revision_is_refused() {
     #[track_caller]
     fn check<T: std::fmt::Debug>(got: Result<T, Status>) {

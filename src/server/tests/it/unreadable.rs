@@ -22,14 +22,13 @@ fn check(status: &Status, what: &str) {
 }
 
 /// Of every kind. Reflection is not among them: it ends its stream without an answer.
-const METHODS: [&str; 8] = [
+const METHODS: [&str; 7] = [
     "/tetrion.v1.EnvironmentService/GetCatalog",
     "/tetrion.v1.EnvironmentService/Step",
     "/tetrion.v1.EnvironmentService/EnumeratePlacements",
     "/tetrion.v1.EnvironmentService/StepStream",
     "/tetrion.v1.EnvironmentService/WatchSession",
     "/tetrion.v1.EvaluationService/EvaluatePolicies",
-    "/dm_env_rpc.v1.Environment/Process",
     "/grpc.health.v1.Health/Check",
 ];
 

@@ -12,9 +12,6 @@ mod agents_by_name;
 /// Division of a server's memory among its limits.
 mod allotment;
 
-/// Worlds of dm_env_rpc, the second protocol.
-mod dm_env_rpc;
-
 /// Every bound on a request, at the bound and one past it.
 mod limits;
 

@@ -21,7 +21,7 @@ from tetrion._messages.records import record, rules_fields
 from tetrion._messages.requests import enum_value
 from tetrion._pb import messages as pb
 from tetrion._pb.fields import RulesFields
-from tetrion._pb.records import SessionConfig
+from tetrion._pb.records import SessionConfig, TensorSpec
 from tetrion._sessions.calls import Calls, EnvIds, ids
 from tetrion._sessions.journal import Journal
 from tetrion._sessions.link import Link, Listener
@@ -143,6 +143,16 @@ class Session(Calls):
     def num_actions(self) -> int:
         """Number of actions, A."""
         return int(self._message.action_spec.high) + 1
+
+    @property
+    def observation_specs(self) -> tuple[TensorSpec, ...]:
+        """Type, shape for one environment, and bounds of each observation, in order."""
+        return tuple(record(spec) for spec in self._message.observation_specs)
+
+    @property
+    def info_specs(self) -> tuple[TensorSpec, ...]:
+        """Type, shape for one environment, and bounds of each info, in order."""
+        return tuple(record(spec) for spec in self._message.info_specs)
 
     @property
     def action_digits(self) -> tuple[ActionDigit, ...]:

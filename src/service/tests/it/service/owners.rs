@@ -2,10 +2,6 @@
 
 use std::time::Duration;
 
-use tetrion_protocol::dm_env_rpc::pb as dm;
-use tetrion_protocol::dm_env_rpc::pb::environment_client::EnvironmentClient;
-use tetrion_protocol::dm_env_rpc::pb::environment_request::Payload;
-use tetrion_protocol::dm_env_rpc::pb::environment_response::Payload as Answered;
 use tetrion_protocol::pb;
 use tetrion_service::StoreLimits;
 use tonic::Code;
@@ -93,32 +89,6 @@ async fn two_callers_may_give_a_request_the_same_name() {
 }
 
 #[tokio::test]
-async fn a_world_is_joined_by_its_caller_only() {
-    let server = start().await;
-    let mut client = EnvironmentClient::new(server.channel().await);
-    let ask = |payload| dm::EnvironmentRequest { payload: Some(payload) };
-    // Open for as long as the sender is, so that the world stays.
-    let (requests, receiver) = tokio::sync::mpsc::channel(1);
-    let stream = tokio_stream::wrappers::ReceiverStream::new(receiver);
-    let mut ann = client.process(by("ann", stream)).await.unwrap().into_inner();
-    requests.send(ask(Payload::CreateWorld(dm::CreateWorldRequest::default()))).await.unwrap();
-    let answer = ann.message().await.unwrap().unwrap().payload;
-    let Some(Answered::CreateWorld(dm::CreateWorldResponse { world_name })) = answer else {
-        panic!("{answer:?}");
-    };
-    let join = || {
-        ask(Payload::JoinWorld(dm::JoinWorldRequest { world_name: world_name.clone(), ..Default::default() }))
-    };
-    let mut bob = client.process(by("bob", tokio_stream::once(join()))).await.unwrap().into_inner();
-    let answer = bob.message().await.unwrap().unwrap().payload;
-    let Some(Answered::Error(error)) = answer else { panic!("{answer:?}") };
-    assert_eq!(error.code, Code::NotFound as i32);
-    requests.send(join()).await.unwrap();
-    let answer = ann.message().await.unwrap().unwrap().payload;
-    assert!(matches!(answer, Some(Answered::JoinWorld(_))), "{answer:?}");
-}
-
-#[tokio::test]
 async fn a_caller_has_its_own_sessions_and_environments_at_most() {
     let server = start().await;
     let mut client = server.client().await;
@@ -145,18 +115,6 @@ async fn a_caller_has_its_own_sessions_and_environments_at_most() {
     let retry = reported.details.retry_info().unwrap().retry_delay.unwrap();
     server.clock.advance(retry);
     made_by(&mut client, "small", request(2)).await;
-
-    // A world is a session.
-    let ask =
-        dm::EnvironmentRequest { payload: Some(Payload::CreateWorld(dm::CreateWorldRequest::default())) };
-    let mut door = EnvironmentClient::new(server.channel().await);
-    let asks = vec![ask; 2];
-    let mut answers = door.process(by("small", tokio_stream::iter(asks))).await.unwrap().into_inner();
-    let answer = answers.message().await.unwrap().unwrap().payload;
-    assert!(matches!(answer, Some(Answered::CreateWorld(_))), "{answer:?}");
-    let answer = answers.message().await.unwrap().unwrap().payload;
-    let Some(Answered::Error(error)) = answer else { panic!("{answer:?}") };
-    assert_eq!(error.code, Code::ResourceExhausted as i32);
 }
 
 #[tokio::test]
