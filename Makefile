@@ -1,5 +1,5 @@
 # What a developer types; `make help` lists it. Everything but proto-lint, test-buf, deny, sbom, manifests and what is about Python, TypeScript or the page needs cargo and nothing else.
-.PHONY: test kernels test-python test-python-oldest test-python-newest test-integrations test-ray test-openenv openenv-wheels test-dm-env-rpc typescript test-typescript page test-page test-browser test-buf wheel lint doc bench proto-lint deny sbom manifests
+.PHONY: test kernels test-python test-python-oldest test-python-newest test-integrations test-ray test-openenv openenv-wheels test-dm-env-rpc typescript test-typescript page test-page test-browser test-buf wheel lint doc proto-lint deny sbom manifests
 
 test: ## every test, the documentation's among them; profile.test is optimised, the games are real
 	cargo test --locked
@@ -190,9 +190,6 @@ lint: ## what CI refuses
 
 doc: ## the crate's documentation, warnings refused
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
-
-bench: ## micro-benchmarks with named playfields
-	cargo bench
 
 .PHONY: fuzz fuzz-check fuzz-run load
 FUZZ_SECONDS = 60

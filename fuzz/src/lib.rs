@@ -1,6 +1,6 @@
 //! What the targets share: the services of a server without its sockets, called with bytes.
 //!
-//! The bytes take the way of a request: the frames of gRPC, tonic, our codec, the checks of `wire`, the call itself. Only
+//! The bytes take the way of a request: the frames of gRPC, tonic, our codec, the checks of `protocol`, the call itself. Only
 //! the connection is missing. Each input has a store of its own with one session in it, so an input does the same
 //! whatever came before it.
 

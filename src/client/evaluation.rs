@@ -56,7 +56,7 @@ impl EvaluationRequest {
         self.policies.iter().map(Policy::num_rows).sum()
     }
 
-    /// The message for a server. [`wire::evaluation::decode`](tetrion_protocol::evaluation::decode) turns it into what a
+    /// The message for a server. [`decode`](tetrion_protocol::evaluation::decode) turns it into what a
     /// server of this version would play.
     ///
     /// # Panics

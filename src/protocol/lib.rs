@@ -1,6 +1,6 @@
 //! The boundary: the messages and services of `proto/`, as Rust.
 //!
-//! This module includes the generated types once and names them [`pb`]. The engine and the rooms around it have
+//! This package includes the generated types once and names them [`pb`]. The engine and the rooms around it have
 //! separate types; `tests/it/layering.rs` lists the rooms that may use [`pb`].
 //!
 //! The comments of the generated items come from the proto files, which are the reference of the protocol: start with

@@ -5,7 +5,7 @@ use subtle::{Choice, ConstantTimeEq};
 /// A token or a password.
 ///
 /// ```
-/// use tetrion_core::secret::Secret;
+/// use tetrion_protocol::secret::Secret;
 /// assert_eq!(format!("{:?}", Secret::from("open sesame".to_owned())), "Secret(..)");
 /// ```
 #[derive(Clone)]

@@ -93,6 +93,11 @@ impl Stream for Incoming {
                 ready!(pause.as_mut().poll(cx));
                 self.pause = None;
             }
+            // Another thread may have taken the descriptor while `shed` had released it. The reserve comes first then: with
+            // one more connection instead, the server could close none of those that wait.
+            if self.reserve.is_none() {
+                self.reserve = reserve();
+            }
             match ready!(self.listener.poll_accept(cx)) {
                 Ok((stream, peer)) => {
                     let Ok(place) = self.network.connections.take(1) else {

@@ -153,7 +153,7 @@ impl TokenFile {
     /// Reads the text of a file:
     ///
     /// ```
-    /// use tetrion::server::TokenFile;
+    /// use tetrion_server::TokenFile;
     /// let file = r#"
     ///     max_sessions = 100       # of each token that does not say otherwise
     ///

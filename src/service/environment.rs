@@ -405,7 +405,7 @@ impl EnvironmentService for Environments {
         request: Request<pb::DeleteSessionRequest>,
     ) -> Result<Response<pb::DeleteSessionResponse>, Status> {
         let pb::DeleteSessionRequest { name, allow_missing } = request.get_ref();
-        match self.store.remove(&Caller::of(request.extensions()), "name", name) {
+        match self.store.remove(&Caller::of(request.extensions()), name) {
             Err(Refusal::SessionNotFound(_) | Refusal::SessionExpired(_)) if *allow_missing => {}
             removed => removed?,
         }

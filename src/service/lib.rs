@@ -23,7 +23,7 @@
 //! * [`metrics`] has the only table of metrics.
 //! * [`refusal`] has the errors as plain values; [`status`] has the only table from them to what the caller gets.
 //!
-//! Nothing in this room knows the rules of the game. Tokens, panics and the shutdown of the server are not its concern
+//! Nothing in this package knows the rules of the game. Tokens, panics and the shutdown of the server are not its concern
 //! either: the server handles them around every call.
 
 pub mod allotment;

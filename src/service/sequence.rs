@@ -125,24 +125,6 @@ impl Sequence {
         self.last
     }
 
-    /// Performs a mutating call with this number (0: unchecked), or returns the kept answer if the call is identical to
-    /// the last.
-    ///
-    /// `work` receives the number for its answer. If `work` refuses, the number stays unused.
-    pub fn run<Q: Message, A: Message + Name + Clone + Default + 'static>(
-        &mut self,
-        number: u64,
-        request: &Q,
-        work: impl FnOnce(u64) -> Result<A, Refusal>,
-    ) -> Result<A, Refusal> {
-        if let Some(answer) = self.kept_answer(number, request)? {
-            return Ok(answer);
-        }
-        let answer = work(self.last + 1)?;
-        self.complete(number, request, &answer);
-        Ok(answer)
-    }
-
     /// The kept answer, if a call with this number is identical to the last one; `None` if it is the next call.
     pub fn kept_answer<Q: Message, A: Message + Name + Clone + Default + 'static>(
         &self,

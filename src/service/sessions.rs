@@ -246,16 +246,9 @@ impl SessionStore {
         }
     }
 
-    /// Whether a session with this name exists. Does not renew its lease.
-    pub(super) fn exists(&self, name: &str) -> bool {
-        let now = nanoseconds(self.clock.elapsed());
-        let Ok(Some(id)) = decode_name("name", name) else { return false };
-        self.read().sessions.get(&id).is_some_and(|session| session.expires.load(Ordering::Relaxed) > now)
-    }
-
     /// Ends a caller's session. Queued calls on it will not find it any more.
-    pub(super) fn remove(&self, caller: &Caller, field: &str, name: &str) -> Result<(), Refusal> {
-        let session = self.find(caller, field, name)?;
+    pub(super) fn remove(&self, caller: &Caller, name: &str) -> Result<(), Refusal> {
+        let session = self.find(caller, "name", name)?;
         session.ended.store(true, Ordering::Release);
         if self.write().remove(session.id) {
             self.counters.sessions_deleted.increment(1);

@@ -1,4 +1,4 @@
-//! Benchmark workloads that call a server, for `tetrion bench` and the programs in `benches/`.
+//! Benchmark workloads that call a server, for `tetrion bench`.
 //!
 //! Workloads without a server are in [`exercises`].
 //!

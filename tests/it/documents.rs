@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::error::ErrorKind;
 use prost::Message;
 use tetrion::cli::args;
-use tetrion::engine::{PRESETS, RulesField};
+use tetrion::engine::PRESETS;
 use tetrion::protocol::FILE_DESCRIPTOR_SET;
 use tetrion::service::metrics::METRICS;
 
@@ -202,7 +202,7 @@ fn the_list_of_documents_is_complete() {
 /// Files move; what the documents call them must follow.
 #[test]
 fn every_file_named_in_a_document_exists() {
-    let folders = ["src/", "tests/", "docs/", "proto/", "deploy/", "benches/", "fuzz/", "clients/", ".ci/"];
+    let folders = ["src/", "tests/", "docs/", "proto/", "deploy/", "fuzz/", "clients/", ".ci/"];
     let mut wrong = Vec::new();
     for document in documents() {
         let text = read(&document);
@@ -503,7 +503,7 @@ fn telling_words(text: &str) -> BTreeSet<String> {
 #[test]
 fn no_doc_comment_repeats_a_name() {
     let (mut wrong, mut count) = (Vec::new(), 0);
-    let folders = ["benches", "clients/python/native", "fuzz", "src", "tests"];
+    let folders = ["clients/python/native", "fuzz", "src", "tests"];
     for path in folders.iter().flat_map(|folder| sources_in(&root().join(folder))) {
         for (number, comment, line) in documented(&fs::read_to_string(&path).unwrap()) {
             count += usize::from(!comment.is_empty());

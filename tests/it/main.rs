@@ -75,7 +75,7 @@ mod connections;
 /// Metrics, log lines and traces for an operator.
 mod seeing;
 
-/// A server to call, and helpers shared by tests.
+/// Programs with a limit on their time.
 mod support;
 /// Training from the command line: the same bytes whatever happens.
 mod train;

@@ -179,6 +179,7 @@ pub async fn until_there_is_room(client: &mut EvaluationClient) -> Duration {
 }
 
 /// A request that is refused with this code and reason, and with this field, before anything is played.
+#[derive(Debug)]
 pub struct Refused<'a> {
     pub client: &'a mut EvaluationClient,
 }

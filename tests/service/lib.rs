@@ -265,6 +265,7 @@ pub fn enumerate(source: impl Into<Asked>) -> pb::EnumeratePlacementsRequest {
 }
 
 /// Whose placements a request asks for.
+#[derive(Debug)]
 pub enum Asked {
     /// The environments of a session.
     Envs(pb::SessionEnvs),

@@ -1,4 +1,4 @@
-// The placement that a person aims at: moved and turned freely, then dropped. The twin of src/cli/play/aim.rs, on the placements
+// The placement that a person aims at: moved and turned freely, then dropped. The twin of src/viewers/aim.rs, on the placements
 // that the server has listed. A turn finds its orientation by the cells, not by a table of numbers.
 
 import { type Placements, placementOf } from "../src/index.js";

@@ -3,7 +3,7 @@
 use crate::input::UsageError;
 use tetrion_client::{FeatureSetInfo, Features};
 use tetrion_core::names::unknown;
-use tetrion_protocol::{self, DecodeError};
+use tetrion_protocol::DecodeError;
 
 /// The features whose weights a run trains, as a set or as a list.
 #[derive(Debug)]

@@ -108,9 +108,9 @@ impl Session {
     }
 
     /// Runs a job of about `work` on `rows` environments of the session, after about `reading` in its first slice; on the
-    /// pool, row by row, if it is long or many jobs are in progress. `job` does the next rows, at most as many as it is given. The session is locked from the
-    /// first row to the last. If the caller leaves, the job does no further rows, unless it [must
-    /// end](Slice::MustEnd).
+    /// pool, row by row, if it is long or many jobs are in progress. `job` does the next rows, at most as many as it is
+    /// given. The session is locked from the first row to the last. If the caller leaves, the job does no further rows,
+    /// unless it [must end](Slice::MustEnd).
     pub async fn call_by_rows<T: Send + 'static>(
         self: &Arc<Session>,
         lane: &CallLane,

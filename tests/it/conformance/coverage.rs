@@ -124,7 +124,7 @@ const NO_CHOICE: [(&str, &str); 4] = [
 ];
 
 /// Reasons that an ordinary client does not get from an ordinary server.
-const NO_REASON: [(&str, &str); 19] = [
+const NO_REASON: [(&str, &str); 16] = [
     ("INVALID_TOKEN", "only servers with tokens"),
     ("UNKNOWN_HOST", "only servers without tokens on the loopback interface"),
     ("TOO_MUCH_WORK", "depends on a limit of the server"),

@@ -20,8 +20,8 @@ def programs():
         for found in re.finditer(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", text, re.S):
             before = text[: found.start()]
             section = re.findall(r"^## (.+)$", before, re.M)[-1]
-            if section in ("Data sets", "dm_env_rpc"):
-                continue  # test_datasets.py and test_dm_env_rpc.py run these
+            if section == "Data sets":
+                continue  # test_datasets.py runs these
             line = before.count("\n") + 2
             yield pytest.param(found[1], found[2], id=f"{page}, line {line}: {section}")
 

@@ -12,7 +12,7 @@ use tetrion_core::engine::{
     ActionModel, Dealer, EpisodeEnd, NamedChoice, OrientationTable, Randomizer, Reach, Rules, Shape,
     Tetromino, TopOut, episode_seed,
 };
-use tetrion_core::env::{FIELDS, Field, Role};
+use tetrion_core::env::{FIELDS, Role};
 use tetrion_protocol::{FILE_DESCRIPTOR_SET, pb};
 
 const RULES_PROTO: &str = include_str!("../../../../proto/tetrion/v1/rules.proto");
@@ -215,7 +215,7 @@ fn documentable(file: &FileDescriptorProto) -> BTreeSet<Vec<i32>> {
 fn everything_in_the_contract_has_a_comment_and_reflection_carries_it() {
     let set = FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).unwrap();
     let ours: Vec<_> = set.file.iter().filter(|file| file.package() == "tetrion.v1").collect();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("proto/tetrion/v1");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../proto/tetrion/v1");
     assert_eq!(ours.len(), std::fs::read_dir(folder).unwrap().count(), "each file of the folder is compiled");
     for file in ours {
         let locations = &file.source_code_info.as_ref().expect("comments are kept").location;

@@ -3,9 +3,10 @@
 /// Messages that are right, and messages that are wrong.
 mod wire;
 
-/// Memory of messages, and lengths of time in them.
+/// Lengths of time in messages.
 mod durations;
 
+/// Memory of messages, before they are decoded.
 mod weight;
 
 /// Recordings as files of either form; what is wrong in one is named.

@@ -423,7 +423,7 @@ async fn whatever_a_request_says_its_error_stays_small() {
 #[test]
 fn the_table_in_the_proto_file_is_the_table_of_the_service() {
     let proto = include_str!("../../../../../../proto/tetrion/v1/environment_service.proto");
-    let service = include_str!("../../../../../../src/service/status.rs");
+    let service = include_str!("../../../../status.rs");
     let codes = [
         "INVALID_ARGUMENT",
         "UNAUTHENTICATED",
