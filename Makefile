@@ -217,7 +217,7 @@ fuzz-run: ## of both, what follows the build
 		then echo "TARGET: $$(sed -n "s/^Done //p" fuzz/found/TARGET.log)"; \
 		else cat fuzz/found/TARGET.log; exit 255; fi'
 
-load: ## ten minutes of load on a server built for release; CONTRIBUTING.md has a table
+load: ## ten minutes of load on a server built for release; CONTRIBUTING.md has figures
 	cargo test --release --locked --test attacks -- --load 10
 
 $(BUF):

@@ -28,12 +28,13 @@ def main() -> None:
     release = Path(sys.argv[1]).resolve()
     check_sums(release)
     with tempfile.TemporaryDirectory(prefix="tetrion-release-") as scratch:
-        folders = {name: Path(scratch, name) for name in ("programs", "python", "typescript", "protos", "openenv")}
+        folders = {name: Path(scratch, name) for name in ("programs", "python", "typescript", "protos", "openenv", "dm_env_rpc")}
         for folder in folders.values():
             folder.mkdir()
         program = check_programs(release, folders["programs"])
         check_python(release, folders["python"])
-        check_openenv(release, folders["openenv"])
+        check_package(release, "openenv", folders["openenv"])
+        check_package(release, "dm_env_rpc", folders["dm_env_rpc"])
         check_typescript(release, folders["typescript"], program)
         check_protos(release, folders["protos"])
 
@@ -133,15 +134,15 @@ def check_python(release: Path, folder: Path) -> None:
     print("the Python package steps, evaluates and trains")
 
 
-def check_openenv(release: Path, folder: Path) -> None:
-    """Installs the wheel for OpenEnv without what it depends on, which `make test-openenv` tests it with."""
+def check_package(release: Path, name: str, folder: Path) -> None:
+    """Installs a wheel that needs ours without what it depends on, which its own tests run with."""
     python = new_venv(folder)
-    wheel = only_file(release, "tetrion_openenv-*.whl")
+    wheel = only_file(release, f"tetrion_{name}-*.whl")
     run([python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", wheel], folder)
     version = wheel.name.split("-")[1]
-    assert f"Version: {version}" in run([python, "-m", "pip", "show", "tetrion-openenv"], folder)
-    assert (folder / "venv/bin/tetrion-openenv").is_file()
-    print("the OpenEnv package can be installed")
+    assert f"Version: {version}" in run([python, "-m", "pip", "show", f"tetrion_{name}"], folder)
+    assert (folder / "venv/bin" / f"tetrion-{name.replace('_', '-')}").is_file()
+    print(f"the {name} package can be installed")
 
 
 def check_typescript(release: Path, folder: Path, program: Path) -> None:

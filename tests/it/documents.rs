@@ -374,7 +374,9 @@ fn every_metric_in_a_document_exists() {
     known.extend(METRICS.iter().flat_map(|metric| {
         ["bucket", "sum", "count"].map(|part| format!("{}_{part}", metric.name)) // of a histogram
     }));
-    known.extend(["tetrion_core", "tetrion_dm_env_rpc", "tetrion_openenv"].map(str::to_owned)); // packages
+    known.extend(["tetrion_dm_env_rpc", "tetrion_openenv"].map(str::to_owned)); // packages of Python
+    let packages = ["core", "toolkit", "protocol", "service", "server", "client"];
+    known.extend(packages.map(|package| format!("tetrion_{package}")));
     let mut wrong = Vec::new();
     for document in documents() {
         let text = read(&document);

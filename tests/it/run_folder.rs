@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tetrion::agents::{Search, TerminalValue};
 use tetrion::client::{Activation, Mlp, ModelShape, NTuple, TupleKind, TuplePattern};
-use tetrion::engine::Rules;
+use tetrion::engine::{PRESETS, Rules};
 use tetrion::optimizers::{CemPreset, Config, Generation, Optimizer, State, seed_text};
 use tetrion::trainer::model::ModelNote;
-use tetrion::trainer::rules::RulesNote;
+use tetrion::trainer::rules::{RulesNote, from_json, to_json};
 use tetrion::trainer::run_folder::{
     CHECKPOINT, CONFIG, CURVE, GENERATIONS, Resumed, RunFolder, RunFolderError, TIMING, WEIGHTS,
     read_generations,
@@ -23,6 +23,14 @@ struct Settings {
     #[serde(with = "seed_text")]
     seed: u64,
     optimizer: Config,
+}
+
+#[test]
+fn the_rules_of_a_file_are_those_that_were_written() {
+    for preset in &PRESETS {
+        let fields = preset.rules.fields();
+        assert_eq!(from_json(&to_json(&fields)).unwrap(), fields, "{}", preset.name);
+    }
 }
 
 /// An empty place of its own for each test.

@@ -1,4 +1,4 @@
-//! Games of other programs: ours as a bot plays the games that it plays alone, and what is no good bot loses, soon, with a reason.
+//! Games of other programs: ours as a bot plays the games that it plays alone, and a faulty bot soon loses, with a reason.
 
 use std::fs;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! A server on a port of its own, a clock that only tests move, and the sentences that tests repeat.
+//! A server on a free port, a clock that only tests move, and the sentences that tests repeat.
 
 mod evaluations;
 mod servers;

@@ -1,4 +1,4 @@
-//! Whole servers on ports of their own.
+//! Whole servers on free ports.
 
 use std::net::SocketAddr;
 

@@ -1,4 +1,4 @@
-"""The programs of docs/openenv.md print what the page shows."""
+"""The programs of the README print what it shows."""
 
 import re
 import subprocess
@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parents[3] / "docs/openenv.md").read_text()
-PROGRAMS = re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", PAGE, re.S)
+README = Path(__file__).parents[1] / "README.md"
+PROGRAMS = re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", README.read_text(), re.S)
 
 
 @pytest.mark.parametrize(("program", "shown"), PROGRAMS)
-def test_a_program_prints_what_the_page_shows(program, shown, url):
+def test_a_program_prints_what_the_readme_shows(program, shown, url):
     if "trl import GRPO" in program:
-        compile(program, "docs/openenv.md", "exec")  # it would download a model
+        compile(program, README, "exec")  # it would download a model
         return
     program = program.replace("http://127.0.0.1:8000", url)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)

@@ -1,5 +1,6 @@
 """Which servers the package accepts, and its errors about others."""
 
+import itertools
 import re
 import socket
 import subprocess
@@ -42,8 +43,8 @@ def test_the_versions_of_the_package_are_those_of_the_checkout():
     crate = (ROOT / "Cargo.toml").read_text()
     for text in (project, crate):
         assert re.search(r'^version = "(.*)"$', text, re.M)[1] == VERSION
-    for licence in ("LICENSE-MIT", "LICENSE-APACHE"):
-        assert (ROOT / "clients/python" / licence).read_bytes() == (ROOT / licence).read_bytes()
+    for package, licence in itertools.product(("python", "dm_env_rpc"), ("LICENSE-MIT", "LICENSE-APACHE")):
+        assert (ROOT / "clients" / package / licence).read_bytes() == (ROOT / licence).read_bytes()
     rules = (ROOT / "src/core/engine/rules.rs").read_text()
     assert re.search(r'RULES_VERSION: &str = "(.*)"', rules)[1] == RULES_VERSION
     revision = (ROOT / "src/protocol/revision.rs").read_text()

@@ -27,7 +27,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 from trl import GRPOConfig, GRPOTrainer
 
-PAGE = Path(__file__).parents[4] / "docs/openenv.md"
+README = Path(__file__).parents[3] / "openenv/README.md"
 # TRL and transformers warn about each other.
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -65,8 +65,8 @@ def config(tokenizer: PreTrainedTokenizerFast) -> Qwen3Config:
     )
 
 
-def test_the_program_of_the_page_trains(tokenizer, tmp_path):
-    program = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.S)[-1]
+def test_the_program_of_the_readme_trains(tokenizer, tmp_path):
+    program = re.findall(r"```python\n(.*?)```", README.read_text(), re.S)[-1]
     tokenizer.save_pretrained(tmp_path / "model")
     Qwen3ForCausalLM(config(tokenizer)).save_pretrained(tmp_path / "model")
     for written, short in (
