@@ -25,6 +25,8 @@
 //! | [`tetrion_toolkit`] | recordings, pictures, text, tasks, exact values, optimizers, bots | networks, messages |
 //! | [`tetrion_core`] | the rules, features, environments, agents, whole games | all of the above |
 
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic when stdout has no reader: see cli::output of `tetrion`
+
 #[doc(inline)]
 pub use tetrion_core::{
     agents, engine, env, features, formula, names, placements, pool, render, rollout, summary, values,

@@ -11,6 +11,8 @@
 //! The surprising decision: tonic could balance over the addresses itself, but it picks them at random, dead ones
 //! included. Here every server has its own connection, at most two calls at a time, and a pause after a failure.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic when stdout has no reader: see cli::output of `tetrion`
+
 pub mod session;
 
 mod choice;

@@ -40,6 +40,8 @@
 //! | [`engine`] | the rules of the game | features, rewards over time, threads, the network |
 //! | [`names`] | suggestions for misspelt names | what the names are of |
 
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic when stdout has no reader: see cli::output of `tetrion`
+
 pub mod names;
 
 pub mod engine;

@@ -6,6 +6,8 @@
 //! The comments of the generated items come from the proto files, which are the reference of the protocol: start with
 //! `proto/tetrion/v1/environment_service.proto`.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic when stdout has no reader: see cli::output of `tetrion`
+
 pub mod codec;
 pub mod colors;
 mod episode_end;

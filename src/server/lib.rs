@@ -11,6 +11,8 @@
 //! The surprising decision: no service knows about any of this. Everything around a call (counting, the token, panics,
 //! shutdown) is in one layer, `calls`, so that a service cannot forget it.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic when stdout has no reader: see cli::output of `tetrion`
+
 mod addresses;
 mod call_body;
 pub mod calls;

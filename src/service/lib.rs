@@ -26,6 +26,8 @@
 //! Nothing in this package knows the rules of the game. Tokens, panics and the shutdown of the server are not its concern
 //! either: the server handles them around every call.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic when stdout has no reader: see cli::output of `tetrion`
+
 pub mod allotment;
 pub mod answers;
 pub mod brake;

@@ -15,6 +15,8 @@
 //! | [`mod@recording`] | games played: written down, replayed, in colours | files, messages, who played |
 //! | [`files`] | whole files | what is in them |
 
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic when stdout has no reader: see cli::output of `tetrion`
+
 pub mod files;
 
 pub mod recording;

@@ -29,10 +29,8 @@ impl Learner {
         let (address, guard) = start().await;
         let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
         let rules = RulesChoice::of_size(width, height).with("preview", preview).unwrap();
-        let mut request = SessionRequest::default();
-        request.rules = rules;
-        request.num_envs = num_envs;
-        request.seeding = Some(Seeding::Seed(5));
+        let request =
+            SessionRequest { rules, num_envs, seeding: Some(Seeding::Seed(5)), ..SessionRequest::default() };
         let session = client.create_session(&request).await.unwrap();
         Learner { client, session, _guard: guard }
     }
@@ -227,9 +225,8 @@ async fn the_call_ends_with_the_reason() {
 async fn learner(server: &Process) -> Session {
     let address = server.address.to_string();
     let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
-    let mut request = SessionRequest::default();
-    request.num_envs = 3;
-    request.seeding = Some(Seeding::Seed(5));
+    let request =
+        SessionRequest { num_envs: 3, seeding: Some(Seeding::Seed(5)), ..SessionRequest::default() };
     let mut session = client.create_session(&request).await.unwrap();
     session.reset(None, None).await.unwrap();
     session

@@ -9,7 +9,6 @@ use tetrion_protocol::{pb, positions, seeding, tensor};
 
 /// The configuration of a new session; absent values are the server's defaults.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
 pub struct SessionRequest {
     pub rules: RulesChoice,
     /// Number of environments; 0 for one.

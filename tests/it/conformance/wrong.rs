@@ -368,42 +368,40 @@ async fn a_server_that_is_gone_ends_the_run() {
     assert_eq!(tokio::time::timeout(Duration::from_secs(60), stopped).await.unwrap(), last);
 }
 
-/// Results one by one, the last game first, and a report of progress in between.
+/// Results one by one after the start, the last game first, and a report of progress in between. On a busy machine the
+/// server sends each game in a message of its own.
 fn in_another_order(messages: &mut Vec<Vec<u8>>) {
     let message = |event| pb::EvaluatePoliciesResponse { event: Some(event) }.encode_to_vec();
-    let results =
-        messages.iter().enumerate().find_map(|(place, message)| match pb::EvaluatePoliciesResponse::decode(
-            &**message,
-        )
-        .unwrap()
-        .event
-        {
-            Some(Event::Results(results)) => Some((place, results)),
-            _ => None,
-        });
-    let (place, results) = results.expect("messages with results");
-    let row = |row: usize| {
-        let of = |tensor: Option<pb::Tensor>| {
-            let tensor = tensor.unwrap();
+    let results_of = |message: &Vec<u8>| match pb::EvaluatePoliciesResponse::decode(&**message).unwrap().event
+    {
+        Some(Event::Results(results)) => Some(results),
+        _ => None,
+    };
+    let row = |all: &pb::EvaluationResults, row: usize| {
+        let of = |tensor: &Option<pb::Tensor>| {
+            let tensor = tensor.clone().unwrap();
             let size = tensor.data.len() / tensor.shape[0] as usize;
             let data = tensor.data.slice(row * size..(row + 1) * size);
             Some(pb::Tensor { shape: vec![1], data, ..tensor })
         };
-        let all = results.clone();
-        Event::Results(pb::EvaluationResults {
-            policy_indices: of(all.policy_indices),
-            seed_indices: of(all.seed_indices),
-            episode_indices: of(all.episode_indices),
-            seeds: of(all.seeds),
-            lines: of(all.lines),
-            pieces: of(all.pieces),
-            steps: of(all.steps),
-            scores: of(all.scores),
-            ends: of(all.ends),
-        })
+        message(Event::Results(pb::EvaluationResults {
+            policy_indices: of(&all.policy_indices),
+            seed_indices: of(&all.seed_indices),
+            episode_indices: of(&all.episode_indices),
+            seeds: of(&all.seeds),
+            lines: of(&all.lines),
+            pieces: of(&all.pieces),
+            steps: of(&all.steps),
+            scores: of(&all.scores),
+            ends: of(&all.ends),
+        }))
     };
-    let progress = Event::Progress(pb::EvaluationProgress::default());
-    messages.splice(place..=place, [message(row(1)), message(progress), message(row(0))]);
+    let results: Vec<pb::EvaluationResults> = messages.iter().filter_map(results_of).collect();
+    let num_games = |results: &pb::EvaluationResults| results.lines.as_ref().unwrap().shape[0] as usize;
+    let games = results.iter().flat_map(|results| (0..num_games(results)).map(|game| row(results, game)));
+    let [first, second] = games.collect::<Vec<_>>().try_into().expect("two games");
+    messages.retain(|message| results_of(message).is_none());
+    messages.splice(1..1, [second, message(Event::Progress(pb::EvaluationProgress::default())), first]);
 }
 
 /// Results one by one, the later with a change and further bytes.

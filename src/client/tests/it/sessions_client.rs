@@ -15,21 +15,21 @@ use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 
 fn request() -> SessionRequest {
-    let mut request = SessionRequest::default();
-    request.rules = RulesChoice::of_size(8, 8);
-    request.num_envs = 3;
-    request.seeding = Some(Seeding::Seed(5));
-    request.action_mask = true;
-    request.features = Some(Features::Set { name: "bcts8".into(), version: String::new() });
-    request
+    SessionRequest {
+        rules: RulesChoice::of_size(8, 8),
+        num_envs: 3,
+        seeding: Some(Seeding::Seed(5)),
+        action_mask: true,
+        features: Some(Features::Set { name: "bcts8".into(), version: String::new() }),
+        ..SessionRequest::default()
+    }
 }
 
 #[tokio::test]
 async fn actions_are_read_and_written_by_their_digits() {
     let (address, _guard) = start().await;
     let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
-    let mut modern = SessionRequest::default();
-    modern.rules = RulesChoice::preset("guideline");
+    let modern = SessionRequest { rules: RulesChoice::preset("guideline"), ..SessionRequest::default() };
     for (request, names) in [
         (request(), vec!["orientation", "column"]),
         (modern, vec!["hold", "orientation", "column", "row", "spin"]),
@@ -97,10 +97,12 @@ async fn placements_of_positions_are_those_of_a_session() {
             8 => seen.column::<u16>("board_bits").unwrap().elements.into_iter().map(u32::from).collect(),
             _ => seen.column::<u32>("board_bits").unwrap().elements,
         };
-        let mut wanted = PlacementsRequest::default();
-        wanted.features = request.features;
-        wanted.afterstates = true;
-        wanted.position_features = true;
+        let wanted = PlacementsRequest {
+            features: request.features,
+            afterstates: true,
+            position_features: true,
+            ..PlacementsRequest::default()
+        };
         // I, O and L.
         let positions = PackedPositions::new(rows, 8, vec![0, 1, 6]);
         let of_positions = client.enumerate_placements(&rules, &positions, &wanted).await.unwrap();
@@ -122,8 +124,7 @@ async fn placements_come_with_keys() {
     let names = |list: &PlacementList, row: usize| -> Vec<&str> {
         list.keys_of(row).into_iter().map(Key::name).collect()
     };
-    let mut wanted = PlacementsRequest::default();
-    wanted.keys = true;
+    let mut wanted = PlacementsRequest { keys: true, ..PlacementsRequest::default() };
     let all = session.enumerate_placements(None, &wanted).await.unwrap();
     // Nine of O, 17 of I.
     assert_eq!(
@@ -167,12 +168,14 @@ async fn a_session_from_creation_to_deletion() {
     );
     let first: Vec<i32> =
         placements.row_offsets[..3].iter().map(|&row| placements.actions[row as usize]).collect();
-    let mut wanted = PlacementsRequest::default();
-    wanted.features = Some(Features::List(vec!["holes".into()]));
-    wanted.afterstates = true;
-    wanted.anchors = true;
-    wanted.cells = true;
-    wanted.preclear_boards = true;
+    let wanted = PlacementsRequest {
+        features: Some(Features::List(vec!["holes".into()])),
+        afterstates: true,
+        anchors: true,
+        cells: true,
+        preclear_boards: true,
+        ..PlacementsRequest::default()
+    };
     let holes = session.enumerate_placements(Some(&[2, 0]), &wanted).await.unwrap();
     assert_eq!((holes.feature_names, holes.features.shape[1]), (vec!["holes".to_owned()], 1));
     let rows = holes.actions.len() as u32;
@@ -339,8 +342,7 @@ async fn a_session_whose_stream_broke_goes_on_from_its_snapshots() {
 #[tokio::test]
 async fn patience_ends() {
     let (address, guard) = start().await;
-    let mut options = ConnectOptions::default();
-    options.patience = Duration::from_millis(300);
+    let options = ConnectOptions { patience: Duration::from_millis(300), ..ConnectOptions::default() };
     let client = Client::connect(&[address], options).await.unwrap();
     let mut session = client.create_session(&request()).await.unwrap();
     session.reset(None, None).await.unwrap();

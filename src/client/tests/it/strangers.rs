@@ -70,8 +70,7 @@ async fn a_server_of_a_lower_revision_is_refused_unless_any_will_do() {
             "the server at {address} is Tetrion 7.0.0 with protocol_revision 0, this client needs 1; use a newer server"
         )
     );
-    let mut options = ConnectOptions::default();
-    options.any_version = true;
+    let options = ConnectOptions { any_version: true, ..ConnectOptions::default() };
     assert!(Client::connect(&[address], options).await.unwrap().warnings().is_empty());
     for revision in [PROTOCOL_REVISION, PROTOCOL_REVISION + 7] {
         let client = connect(&versions(revision, RULES_VERSION)).await.unwrap();
