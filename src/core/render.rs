@@ -2,7 +2,7 @@
 //!
 //! There are three forms, each for a different reader: the plain drawing that the engine reads back, the course notebook's
 //! frame, and the Leiden report's display. Newlines join the lines, with none after the last. Drawings show cells, not
-//! pieces; [`picture::text`](tetrion_toolkit::picture::text) has those that do. A piece that falls while keys move it is in the picture.
+//! pieces; pictures of recorded games have those that do. A piece that falls while keys move it is in the drawing.
 
 use std::fmt::Write;
 

@@ -170,7 +170,7 @@ impl TokenFile {
     ///     max_watches = 8
     /// "#;
     /// assert_eq!(TokenFile::parse(file)?.num_tokens(), 2);
-    /// # Ok::<_, tetrion::server::TokenFileError>(())
+    /// # Ok::<_, tetrion_server::TokenFileError>(())
     /// ```
     ///
     /// # Errors

@@ -1,7 +1,6 @@
 //! Tables of the exact values of afterstates, and what follows from them: the value of a placement, and its regret.
 //!
-//! A table belongs to a size of playfield, and holds for play under the [`optimum`](tetrion_toolkit::optimum)'s rules: straight
-//! drops of uniform tetrominoes. This room knows neither how values are computed nor who plays. It only looks them up.
+//! A table belongs to a size of playfield, and holds for straight drops of uniform tetrominoes. This room knows neither how values are computed nor who plays. It only looks them up.
 //!
 //! The surprising decision: the tables of a process are global. They are constants of mathematics, too large to ship and
 //! quick enough to compute, so the first user [adds](add) a table, and the rest of the process [looks it up](known).
