@@ -237,8 +237,8 @@ class Client:
             snapshot_every: Number of calls between two snapshots that the client takes. If the server is lost, the session
                 continues from the last ones and the calls since. 0: the session is lost with its server.
             copy: Whether each answer has new arrays, which belong to the caller; keeping a small one, such as the rewards,
-                keeps nothing else, and a large one, such as the playfields, the whole answer, at most four times its size. If
-                False, every second step, and in this process every second reset, writes its answer into the same arrays,
+                keeps nothing else, and a large one, such as the playfields, the whole answer, at most four times its size.
+                If False, every second step, and in this process every second reset, writes its answer into the same arrays,
                 which is fastest.
             keep_colors: Whether the session keeps the tetromino that each cell came from, which `Session.pictures` shows.
                 Then snapshots are longer by a byte for each cell.
