@@ -1,5 +1,5 @@
 //! Compiles `proto/` to Rust with nothing installed but cargo: protox reads the files, tonic-prost-build writes the code.
-//! It is the build script of `src/protocol`.
+//! `src/protocol` names this file as its build script.
 //!
 //! The descriptors are written out as well, comments included: the server offers them through reflection.
 

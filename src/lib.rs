@@ -10,6 +10,7 @@
 //! | [`players`] | agents and trained weights at games that are shown | flags, terminals, servers |
 //! | [`conformance`] | the kit of calls and expected answers that any server is held to | the engine, the services, the generated messages |
 //! | [`workloads`] | named work to time, over the wire or not | how long it takes, its caller |
+//! | [`exercises`] | named work to time that needs no server | how long it takes, its caller |
 //! | [`trainer`] | the reference agent: it trains controllers on a server and keeps them in folders | flags, terminals |
 //! | [`plot`] | charts, as SVG and as text | what they show |
 //! | [`input`], [`text`] | input that is refused, files with a bound; numbers and texts for people | everything else |
@@ -25,7 +26,7 @@
 //! | [`tetrion_toolkit`] | recordings, pictures, text, tasks, exact values, optimizers, bots | networks, messages |
 //! | [`tetrion_core`] | the rules, features, environments, agents, whole games | all of the above |
 
-#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic when stdout has no reader: see cli::output of `tetrion`
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic when stdout has no reader: see `cli::output`
 
 #[doc(inline)]
 pub use tetrion_core::{
@@ -53,6 +54,8 @@ pub mod benchmark;
 pub mod viewers;
 
 pub mod conformance;
+
+pub mod exercises;
 
 pub mod workloads;
 

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 /// Options of the allocator: it returns freed memory within a second, not within ten. The server compares the memory of
-/// its process with `--memory`, so memory that nobody uses must not count for long.
+/// its process with `--memory`, so unused memory must not count for long.
 ///
 /// In turns with the system's allocator (`tetrion bench --quick --only calls`, medians of 8, a busy machine, November 2026),
 /// calls run at 0.96 of the rate, the geometric mean of 18 rows; with ten seconds at 0.99. Larger caches per thread

@@ -28,7 +28,7 @@ use tetrion_protocol::limits::{
     DEFAULT_MAX_SESSIONS, DEFAULT_MAX_UNREAD, DEFAULT_MAX_WATCHES, DEFAULT_MAX_WATCHES_PER_CALLER,
     DEFAULT_REQUEST_TIMEOUT, default_connections_per_address,
 };
-use tetrion_server::{Hosts, Origins, Server, ServerConfig, log_panics};
+use tetrion_server::{Hosts, Origins, Server, ServerConfig, is_collector, log_panics};
 use tetrion_service::allotment::{DEFAULT_MEMORY, LEAST_MEMORY};
 use tetrion_service::{Allotment, Deadlines, EvaluationCapacity, NetworkLimits, StoreLimits};
 
@@ -272,24 +272,13 @@ fn otlp(args: &ServeArgs) -> Result<Option<String>, UsageError> {
         .or_else(|| from_variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"))
         .or_else(|| from_variable("OTEL_EXPORTER_OTLP_ENDPOINT"));
     let Some((source, url)) = found else { return Ok(None) };
-    if url.parse().is_ok_and(|url| is_collector(&url)) {
+    if is_collector(&url) {
         return Ok(Some(url));
     }
     let shown = without_credentials(&url);
     Err(UsageError(format!(
         "{source}: {shown:?} is not a URL of a collector, expected http://HOST:PORT or https://HOST:PORT"
     )))
-}
-
-/// Whether the URL has the scheme of a collector, a host and, if it has a port, a valid one. The URL parser accepts
-/// invalid ports, such as part of a password with a slash.
-fn is_collector(url: &tetrion_server::Uri) -> bool {
-    let Some(authority) = url.authority() else { return false };
-    let (host, address) = (authority.host(), authority.as_str());
-    let address = address.rsplit_once('@').map_or(address, |(_, address)| address);
-    matches!(url.scheme_str(), Some("http" | "https"))
-        && !host.is_empty()
-        && (address == host || authority.port_u16().is_some())
 }
 
 /// A URL, which may be malformed, without its user, password and query.

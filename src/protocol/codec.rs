@@ -179,10 +179,8 @@ struct Plan {
     fields: Vec<Option<FieldWeight>>,
     /// Most bytes in memory per byte of a message.
     most_per_byte: u64,
-    /// Whether servers read messages of this type, not clients.
+    /// Whether servers read messages of this type. They refuse unknown fields; answers may come from a newer server.
     is_request: bool,
-    /// Whether to refuse unknown fields, as in requests of `tetrion.v1`. Answers may come from a newer server.
-    is_strict: bool,
 }
 
 /// Memory of a field per occurrence, in addition to the size of its message.
@@ -204,10 +202,10 @@ impl Plan {
     /// Refuses a message that is too heavy or has an unknown field, and reserves memory for a heavy one.
     fn admit(&self, bytes: &[u8]) -> Result<(), Status> {
         let is_light = bytes.len() as u64 * self.most_per_byte <= LIGHT;
-        if is_light && !self.is_strict {
+        if is_light && !self.is_request {
             return Ok(());
         }
-        let weight = self.walk(bytes, self.is_strict, 0).and_then(|weight| match weight {
+        let weight = self.walk(bytes, self.is_request, 0).and_then(|weight| match weight {
             0..=MAX_DECODED_BYTES => Ok(weight),
             _ => Err(Unfit::TooHeavy { bytes: bytes.len(), weight }),
         });
@@ -326,7 +324,6 @@ fn plans() -> &'static Plans {
             fields: fields(messages[name], &messages, &by_name),
             most_per_byte: most_per_byte(messages[name], &messages, 0),
             is_request: requests.contains(name.as_str()),
-            is_strict: requests.contains(name.as_str()) && name.starts_with("tetrion.v1."),
         };
         Plans { all: names.iter().map(plan).collect(), by_name }
     })

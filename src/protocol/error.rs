@@ -70,7 +70,7 @@ impl DecodeError {
         DecodeError::field(field, "is required")
     }
 
-    /// The mistake of a number that no value of the field's enum has.
+    /// A number that the field's enum does not define.
     pub fn without_a_meaning(field: impl Into<String>, number: i32) -> DecodeError {
         DecodeError::field(field, format!("is {number}, which is not a value of this field"))
     }

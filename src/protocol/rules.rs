@@ -247,7 +247,7 @@ impl From<&ResolvedRules> for pb::Rules {
 }
 
 /// A set of pieces, from its name or from drawings.
-pub(super) fn pieces(text: &str) -> Result<FieldValue, DecodeError> {
+fn pieces(text: &str) -> Result<FieldValue, DecodeError> {
     let fault = |error| match error {
         PieceSetError::UnknownName { .. } => Fault::UnknownName,
         _ => Fault::Field,

@@ -61,7 +61,6 @@ use tower_http::cors::{AllowHeaders, AllowOrigin, Any, CorsLayer};
 use tracing::{info, warn};
 
 use self::metrics::{Activity, Threads};
-pub use axum::http::Uri;
 use connection::Network;
 use front::Front;
 pub use hosts::Hosts;
@@ -82,8 +81,8 @@ use tetrion_service::{
 };
 pub use tls::{Tls, TlsError, TlsFiles, Validity, date};
 pub use token::{Replaced, TokenFile, TokenFileError, Tokens};
-pub use traces::CollectorError;
 use traces::Traces;
+pub use traces::{CollectorError, is_collector};
 pub use training::TrainingCurve;
 
 /// The services whose health is reported, besides "" for the whole server.

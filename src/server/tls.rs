@@ -70,7 +70,7 @@ pub enum TlsError {
     /// The text of the key is invalid.
     #[error("the key cannot be used: {0}")]
     Key(String),
-    /// The certificate has expired; with the time of its end, in seconds since 1970.
+    /// The certificate has expired, at this time in seconds since 1970.
     #[error("the certificate expired at {}", date(*.0))]
     Expired(u64),
     /// Certificate and key are valid, but do not belong together.

@@ -99,7 +99,7 @@ impl Tokens {
         self.table.is_some()
     }
 
-    /// Replaces the tokens by those of another file. Ends the streams of tokens that are missing from it.
+    /// Replaces the tokens by the ones in another file. Ends the streams of tokens that are missing from it.
     pub fn replace(&self, file: TokenFile) -> Replaced {
         let TokenFile(mut tokens) = file;
         let Some(table) = &self.table else {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, Uri};
 use opentelemetry::propagation::{Extractor, TextMapPropagator};
 use opentelemetry::trace::{Span, SpanBuilder, SpanKind, Status, Tracer, TracerProvider};
 use opentelemetry::{Context, KeyValue};
@@ -40,6 +40,18 @@ static LINES: Brake = Brake::every(Duration::from_secs(60));
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct CollectorError(#[from] ExporterBuildError);
+
+/// Whether a URL has the scheme of a collector, a host and, if it has a port, a valid one. The URL parser accepts invalid
+/// ports, such as part of a password with a slash.
+pub fn is_collector(url: &str) -> bool {
+    let Ok(url) = url.parse::<Uri>() else { return false };
+    let Some(authority) = url.authority() else { return false };
+    let (host, address) = (authority.host(), authority.as_str());
+    let address = address.rsplit_once('@').map_or(address, |(_, address)| address);
+    matches!(url.scheme_str(), Some("http" | "https"))
+        && !host.is_empty()
+        && (address == host || authority.port_u16().is_some())
+}
 
 /// The connection to a collector.
 #[derive(Clone, Debug)]

@@ -1,18 +1,17 @@
 //! Benchmark workloads that call a server, for `tetrion bench`.
 //!
-//! Workloads without a server are in [`exercises`].
+//! Workloads without a server are in [`exercises`](crate::exercises).
 //!
 //! The surprising decision: this module knows nearly every other one, from the kernels to the wire. It must know both to
 //! compare a network call with equal work done directly.
 
-pub mod exercises;
 pub mod masked;
 pub mod remote;
 pub mod viewer;
 
 mod latency;
 
-pub use exercises::{
+pub use crate::exercises::{
     CASES, Case, EXPECTATIONS, Games, Listing, ModernListing, Play, RandomPlacements, Reaching, Stepper,
     games,
 };

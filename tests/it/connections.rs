@@ -28,8 +28,8 @@ use tower::{Service, ServiceExt};
 use crate::evaluate::tetrion;
 use crate::support::Command;
 use tetrion_service_testing::Client;
-use tetrion_service_testing::listen_with;
-use tetrion_service_testing::{announced, call};
+use tetrion_service_testing::servers::{connect, listen_with};
+use tetrion_service_testing::slow::{announced, call};
 
 /// How long a test watches a call that must not end.
 const WATCHED: Duration = Duration::from_millis(300);
@@ -48,10 +48,6 @@ fn deadlines(change: impl FnOnce(&mut Deadlines)) -> NetworkLimits {
     let mut deadlines = Deadlines::default();
     change(&mut deadlines);
     NetworkLimits { deadlines, ..NetworkLimits::default() }
-}
-
-async fn connect(address: SocketAddr) -> Channel {
-    Endpoint::from_shared(format!("http://{address}")).unwrap().connect().await.unwrap()
 }
 
 async fn client(address: SocketAddr) -> Client {

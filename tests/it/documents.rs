@@ -12,7 +12,7 @@ use tetrion::protocol::FILE_DESCRIPTOR_SET;
 use tetrion::service::metrics::METRICS;
 
 use crate::evaluate::tetrion;
-use crate::layering::{sources, sources_in};
+use crate::layering::{OPEN, WHOLE, sources, sources_in};
 use crate::support::Command;
 
 fn root() -> &'static Path {
@@ -202,7 +202,7 @@ fn the_list_of_documents_is_complete() {
 /// Files move; what the documents call them must follow.
 #[test]
 fn every_file_named_in_a_document_exists() {
-    let folders = ["src/", "tests/", "docs/", "proto/", "deploy/", "fuzz/", "clients/", ".ci/"];
+    let folders = ["src/", "tests/", "docs/", "proto/", "deploy/", "examples/", "fuzz/", "clients/", ".ci/"];
     let mut wrong = Vec::new();
     for document in documents() {
         let text = read(&document);
@@ -375,8 +375,7 @@ fn every_metric_in_a_document_exists() {
         ["bucket", "sum", "count"].map(|part| format!("{}_{part}", metric.name)) // of a histogram
     }));
     known.extend(["tetrion_dm_env_rpc", "tetrion_openenv"].map(str::to_owned)); // packages of Python
-    let packages = ["core", "toolkit", "protocol", "service", "server", "client"];
-    known.extend(packages.map(|package| format!("tetrion_{package}")));
+    known.extend(OPEN.iter().chain(&WHOLE).map(|package| format!("tetrion_{package}")));
     let mut wrong = Vec::new();
     for document in documents() {
         let text = read(&document);
@@ -505,7 +504,7 @@ fn telling_words(text: &str) -> BTreeSet<String> {
 #[test]
 fn no_doc_comment_repeats_a_name() {
     let (mut wrong, mut count) = (Vec::new(), 0);
-    let folders = ["clients/python/native", "fuzz", "src", "tests"];
+    let folders = ["clients/python/native", "examples", "fuzz", "src", "tests"];
     for path in folders.iter().flat_map(|folder| sources_in(&root().join(folder))) {
         for (number, comment, line) in documented(&fs::read_to_string(&path).unwrap()) {
             count += usize::from(!comment.is_empty());

@@ -15,7 +15,7 @@ use tetrion::protocol::limits::MAX_RESPONSE_BYTES;
 use tetrion::protocol::pb::evaluate_policies_response::Event;
 use tetrion::protocol::pb::step_stream_request::Request as Asked;
 use tetrion::protocol::{features, pb, positions, seeding, tensor};
-use tetrion::server::{Server, ServerConfig, ServerError};
+use tetrion::server::{ServerConfig, ServerError};
 use tetrion::service::EvaluationCapacity;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_stream::StreamExt;
@@ -25,8 +25,9 @@ use tonic::transport::{Channel, Endpoint};
 
 use crate::server::Process;
 use crate::support::Command;
-use tetrion_service_testing::{self as support, Client, config, create, only, refused, reset, step};
-use tetrion_service_testing::{self as evaluation, ask, endless, evaluated as request};
+use tetrion_service_testing::evaluations::{self, ask, endless, request};
+use tetrion_service_testing::servers;
+use tetrion_service_testing::{Client, config, create, only, refused, reset, step};
 
 /// A server and the means to stop it.
 struct Served {
@@ -42,9 +43,7 @@ impl Drop for Served {
 }
 
 async fn serve(config: ServerConfig) -> Served {
-    let server = Server::bind(ServerConfig { listen: ([127, 0, 0, 1], 0).into(), ..config }).await.unwrap();
-    let (address, stop) = (server.local_addr(), CancellationToken::new());
-    let end = tokio::spawn(server.run(stop.clone().cancelled_owned()));
+    let (address, stop, end) = servers::run(config).await;
     Served { address, stop, end }
 }
 
@@ -62,8 +61,8 @@ impl Served {
         Client::new(self.connect().await).max_decoding_message_size(MAX_RESPONSE_BYTES as usize)
     }
 
-    async fn evaluations(&self) -> evaluation::EvaluationClient {
-        evaluation::EvaluationClient::new(self.connect().await)
+    async fn evaluations(&self) -> evaluations::Client {
+        evaluations::Client::new(self.connect().await)
     }
 }
 
@@ -95,7 +94,7 @@ fn floods(num_positions: u32) -> pb::EnumeratePlacementsRequest {
     pb::EnumeratePlacementsRequest {
         features: Some(features::from_names(features)),
         max_response_bytes: MAX_RESPONSE_BYTES,
-        ..support::enumerate(pb::Positions { rules, ..positions::from_packed(packed) })
+        ..tetrion_service_testing::enumerate(pb::Positions { rules, ..positions::from_packed(packed) })
     }
 }
 
@@ -278,11 +277,10 @@ async fn an_answer_that_is_not_read_gives_up_its_place() {
     let deaf = served.endpoint().initial_stream_window_size(16).connect().await.unwrap();
     let progress_interval = Some(prost_types::Duration { seconds: 0, nanos: 1 });
     let unread = pb::EvaluatePoliciesRequest { progress_interval, ..endless() };
-    let mut unread =
-        evaluation::EvaluationClient::new(deaf).evaluate_policies(unread).await.unwrap().into_inner();
+    let mut unread = evaluations::Client::new(deaf).evaluate_policies(unread).await.unwrap().into_inner();
 
     let mut client = served.evaluations().await;
-    evaluation::until_there_is_room(&mut client).await;
+    evaluations::until_there_is_room(&mut client).await;
     let end = loop {
         match unread.message().await {
             Ok(message) => assert!(message.is_some(), "an end without a word"),

@@ -19,7 +19,7 @@ use tower::{Service, ServiceExt};
 
 use crate::support::Command;
 use tetrion_service_testing::refused;
-use tetrion_service_testing::{connect_with, listen_with};
+use tetrion_service_testing::servers::{connect_with, listen_with};
 
 /// A body that is complete.
 struct Whole(Option<Bytes>);

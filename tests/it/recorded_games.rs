@@ -17,10 +17,8 @@ use tetrion::recording::{Outcome, Pieces, Recorder, Recording, Replay, Setup};
 use tonic::Code;
 
 use crate::evaluate::tetrion;
+use tetrion_service_testing::evaluations::{Client, named, request, rows, start};
 use tetrion_service_testing::refused;
-use tetrion_service_testing::{
-    EvaluationClient as Client, evaluated as request, evaluating as start, named, rows,
-};
 
 type Request = pb::EvaluatePoliciesRequest;
 
@@ -113,7 +111,7 @@ async fn recordings_are_of_the_games_that_were_played() {
     requests.push((rules, Request { max_steps: 600, ..ruled(rules, &["random_keys", "bcts"]) }));
     let mut pieces = 0;
     for (rules, request) in requests {
-        let unrecorded = tetrion_service_testing::ask(
+        let unrecorded = tetrion_service_testing::evaluations::ask(
             &mut client,
             Request { include_recordings: false, ..request.clone() },
         );

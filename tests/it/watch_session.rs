@@ -15,7 +15,7 @@ use crate::evaluate::tetrion;
 use crate::server::Process;
 use crate::terminal::{Terminal, afterwards};
 use crate::watch::{press, refused, screen};
-use tetrion_service_testing::serve as start;
+use tetrion_service_testing::servers::start;
 
 /// A session, and the client that has it.
 struct Learner {

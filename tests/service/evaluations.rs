@@ -9,18 +9,33 @@ use tetrion_protocol::pb::evaluation_service_client::EvaluationServiceClient;
 use tetrion_protocol::pb::policy::Kind;
 use tetrion_protocol::policies::Policy;
 use tetrion_protocol::{features, pb, seeding, tensor};
+use tetrion_server::ServerConfig;
+use tokio_util::sync::DropGuard;
 use tonic::transport::Channel;
 use tonic::{Code, Status, Streaming};
-use tonic_types::StatusExt;
+
+use crate::refusal_of;
+use crate::servers::connect_with;
 
 /// The client that a test evaluates with.
-pub type EvaluationClient = EvaluationServiceClient<Channel>;
+pub type Client = EvaluationServiceClient<Channel>;
+
+/// A client of a new server with this many threads, which stops with the guard.
+pub async fn start(num_threads: usize) -> (Client, DropGuard) {
+    start_with(ServerConfig { num_threads, ..ServerConfig::default() }).await
+}
+
+/// A client of a new server, which stops with the guard.
+pub async fn start_with(config: ServerConfig) -> (Client, DropGuard) {
+    let (channel, guard) = connect_with(config).await;
+    (Client::new(channel), guard)
+}
 
 /// Weak controllers on a small playfield: their games are short, and some of them are cut.
 pub const WEIGHTS: [[f64; 4]; 3] = [[-0.5, 0.8, -0.2, -0.2], [-0.5, 0.8, -0.4, -0.2], [-0.3, 0.1, 0.0, -0.2]];
 
 /// Thirty short games of three policies, with results.
-pub fn evaluated() -> pb::EvaluatePoliciesRequest {
+pub fn request() -> pb::EvaluatePoliciesRequest {
     pb::EvaluatePoliciesRequest {
         rules: Some(rules(8, 10)),
         policies: vec![weighing(matrix(&WEIGHTS))],
@@ -66,10 +81,7 @@ pub struct Answer {
 }
 
 /// Plays, and checks that the messages come in the order in which they should.
-pub async fn ask(
-    client: &mut EvaluationClient,
-    request: pb::EvaluatePoliciesRequest,
-) -> Result<Answer, Status> {
+pub async fn ask(client: &mut Client, request: pb::EvaluatePoliciesRequest) -> Result<Answer, Status> {
     let mut stream = client.evaluate_policies(request).await?.into_inner();
     let Some(Event::Started(started)) = next(&mut stream).await? else { panic!("started comes first") };
     let (mut results, mut estimates, mut last_progress) = (Vec::new(), Vec::new(), None);
@@ -101,11 +113,11 @@ pub async fn next(stream: &mut Streaming<pb::EvaluatePoliciesResponse>) -> Resul
     Ok(stream.message().await?.map(|answer| answer.event.expect("an event in each message")))
 }
 
-pub fn column<T: tensor::Element>(tensor: &Option<pb::Tensor>) -> Vec<T> {
+fn column<T: tensor::Element>(tensor: &Option<pb::Tensor>) -> Vec<T> {
     tensor::decode(tensor.as_ref().unwrap(), &[tensor::Dim::Any]).unwrap().elements
 }
 
-pub fn estimated(columns: &pb::EvaluationEstimates) -> Vec<LossEstimate> {
+fn estimated(columns: &pb::EvaluationEstimates) -> Vec<LossEstimate> {
     let [policies, seed_indices, episodes] =
         [&columns.policy_indices, &columns.seed_indices, &columns.episode_indices].map(column::<i32>);
     let seeds: Vec<u64> = column(&columns.seeds);
@@ -162,15 +174,15 @@ pub fn endless() -> pb::EvaluatePoliciesRequest {
         policies: vec![named("bcts")],
         seeding: Some(seeding::from_drawn(1, 1000)),
         max_pieces: 0,
-        ..evaluated()
+        ..request()
     }
 }
 
 /// Asks again and again until there is room; returns how long that took.
-pub async fn until_there_is_room(client: &mut EvaluationClient) -> Duration {
+pub async fn until_there_is_room(client: &mut Client) -> Duration {
     let start = Instant::now();
     loop {
-        match ask(client, evaluated()).await {
+        match ask(client, request()).await {
             Ok(_) => return start.elapsed(),
             Err(status) => assert_eq!(status.code(), Code::ResourceExhausted, "{status}"),
         }
@@ -181,15 +193,13 @@ pub async fn until_there_is_room(client: &mut EvaluationClient) -> Duration {
 /// A request that is refused with this code and reason, and with this field, before anything is played.
 #[derive(Debug)]
 pub struct Refused<'a> {
-    pub client: &'a mut EvaluationClient,
+    pub client: &'a mut Client,
 }
 
 impl Refused<'_> {
     pub async fn check(&mut self, request: pb::EvaluatePoliciesRequest, reason: &str, field: &str) {
-        let status = ask(self.client, request).await.expect_err(field);
-        let details = status.get_error_details();
-        assert_eq!(details.error_info().unwrap().reason, reason, "{field}: {status}");
-        let violated = details.bad_request().map(|bad| bad.field_violations[0].field.clone());
-        assert_eq!(violated.unwrap_or_default(), field, "{status}");
+        let refusal = refusal_of(&ask(self.client, request).await.expect_err(field));
+        assert_eq!(refusal.reason, reason, "{field}: {}", refusal.message);
+        assert_eq!(refusal.fields().first().copied().unwrap_or_default(), field, "{}", refusal.message);
     }
 }

@@ -1,41 +1,43 @@
 //! Whole servers on free ports.
 
+use std::fmt::Display;
 use std::net::SocketAddr;
 
 use bytes::Bytes;
 use tetrion_client::RawBytes;
-use tetrion_server::{Server, ServerConfig};
+use tetrion_server::{Server, ServerConfig, ServerError};
+use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tonic::client::Grpc;
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::Channel;
 use tonic::{Request, Status};
 
-use crate::evaluations::EvaluationClient;
-
-/// A server of our own with this many threads, which stops with the guard.
-pub async fn evaluating(num_threads: usize) -> (EvaluationClient, DropGuard) {
-    evaluating_with(ServerConfig { num_threads, ..ServerConfig::default() }).await
+/// A connection to this address.
+pub async fn connect(address: impl Display) -> Channel {
+    Channel::from_shared(format!("http://{address}")).unwrap().connect().await.unwrap()
 }
 
-pub async fn evaluating_with(config: ServerConfig) -> (EvaluationClient, DropGuard) {
-    let (channel, guard) = connect_with(config).await;
-    (EvaluationClient::new(channel), guard)
-}
-
-/// A connection to a server of our own, which stops with the guard.
+/// A connection to a new server, which stops with the guard.
 pub async fn connect_with(config: ServerConfig) -> (Channel, DropGuard) {
     let (address, guard) = listen_with(config).await;
-    (Channel::from_shared(format!("http://{address}")).unwrap().connect().await.unwrap(), guard)
+    (connect(address).await, guard)
 }
 
-/// The address of a server of our own, which stops with the guard.
+/// The address of a new server, which stops with the guard.
 pub async fn listen_with(config: ServerConfig) -> (SocketAddr, DropGuard) {
-    let server = Server::bind(ServerConfig { listen: ([127, 0, 0, 1], 0).into(), ..config }).await.unwrap();
-    let address = server.local_addr();
-    let stop = CancellationToken::new();
-    tokio::spawn(server.run(stop.clone().cancelled_owned()));
+    let (address, stop, _) = run(config).await;
     (address, stop.drop_guard())
+}
+
+/// The address of a new server, a token that stops it, and its end.
+pub async fn run(
+    config: ServerConfig,
+) -> (SocketAddr, CancellationToken, JoinHandle<Result<(), ServerError>>) {
+    let server = Server::bind(ServerConfig { listen: ([127, 0, 0, 1], 0).into(), ..config }).await.unwrap();
+    let (address, stop) = (server.local_addr(), CancellationToken::new());
+    let end = tokio::spawn(server.run(stop.clone().cancelled_owned()));
+    (address, stop, end)
 }
 
 /// Sends these messages to a method and reads its answer to the end.
@@ -52,8 +54,8 @@ pub async fn send(channel: &Channel, method: &str, messages: Vec<Bytes>) -> Resu
     Ok(all)
 }
 
-/// The address of a server of our own with one thread, as text; it stops with the guard.
-pub async fn serve() -> (String, DropGuard) {
+/// The address of a new server with one thread, as text; it stops with the guard.
+pub async fn start() -> (String, DropGuard) {
     let (address, guard) = listen_with(ServerConfig { num_threads: 1, ..ServerConfig::default() }).await;
     (address.to_string(), guard)
 }

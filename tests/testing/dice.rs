@@ -3,6 +3,7 @@
 use tetrion_twins::word;
 
 /// Numbers that look random, one after the other.
+#[derive(Debug)]
 pub struct Dice(pub u64, pub u64);
 
 impl Dice {

@@ -5,6 +5,7 @@ use tetrion_core::engine::Placement;
 use tetrion_twins::{self as twin, TwinLanding, TwinModel, TwinPlacement, TwinPlayfield};
 
 /// A controller on cells, and how it weighs the pieces to come.
+#[derive(Debug)]
 pub struct Plain<'a> {
     pub features: &'a [&'a str],
     pub weights: &'a [f64],

@@ -1,4 +1,4 @@
-//! Snapshots that somebody changed.
+//! Snapshots with changed bytes.
 
 use tetrion_core::env::{EnvBatch, EnvConfig, EnvState, Field, Restored, Seeding};
 use xxhash_rust::xxh3::xxh3_64;

@@ -120,8 +120,8 @@ fn random_action(env: &EnvBatch, dice: &mut Dice) -> u16 {
     if is_strict || dice.below(20) > 0 { dice.one(&allowed) } else { dice.below(mask.len()) as u16 }
 }
 
-/// Cells as letters: that of the tetromino, a small one for the last landed piece, `#` for those of the first position, `.`
-/// for none. The lowest row first.
+/// Cells as letters, the lowest row first: the tetromino's letter, in lower case for the last landed piece; `#` for cells of
+/// the first position, and `.` for empty ones.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Painting(pub Vec<Vec<char>>);
 

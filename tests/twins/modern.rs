@@ -120,6 +120,7 @@ fn kicks(movement: &TwinMovement, tetromino: char, from: usize, to: usize) -> Ve
 }
 
 /// A playfield to move on, with what does not change between two moves looked up once.
+#[derive(Debug)]
 pub struct TwinGround<'a> {
     playfield: &'a TwinPlayfield,
     movement: TwinMovement,

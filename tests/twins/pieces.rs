@@ -49,6 +49,7 @@ pub fn width_of(cells: &TwinCells) -> i32 {
 }
 
 /// What became of a landing.
+#[derive(Debug)]
 pub struct TwinLanded {
     pub lines: u32,
     pub sunk: u32,

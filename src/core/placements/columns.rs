@@ -124,7 +124,7 @@ impl Placements {
     }
 
     /// Appends the placements of further positions under the same rules and options. The first call allocates the
-    /// memory of all `num_rows` rows of all `num_positions` positions, and no more; the keys, whose number nobody knows
+    /// memory of all `num_rows` rows of all `num_positions` positions, and no more; the keys, whose number is not known
     /// in advance, grow.
     pub fn append(&mut self, more: &Placements, num_positions: usize, num_rows: usize) {
         let rows = self.actions.len() as u32;

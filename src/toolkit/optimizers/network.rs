@@ -260,7 +260,7 @@ impl Network {
     }
 
     /// The current result: the parameters of a multilayer perceptron with one hidden layer of leaky units, in the order
-    /// of the protocol, followed by those of its tables.
+    /// of the protocol, followed by the entries of its tables.
     pub fn parameters(&self) -> Vec<f32> {
         let NetworkState { weights, biases, outputs, entries, .. } = &self.state;
         [weights, biases, outputs, &[-STEADY][..], entries].concat()

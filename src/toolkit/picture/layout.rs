@@ -4,7 +4,7 @@ use tetrion_core::engine::{ActionModel, OrientationTable, Piece, PieceSet, Rules
 
 use super::font;
 
-/// Pixels of a cell's side: fewer cannot be told apart, and more make no picture better.
+/// Pixels of a cell's side: smaller cells are hard to distinguish, and larger ones add nothing.
 pub const CELL_SIZES: std::ops::RangeInclusive<u32> = 4..=64;
 
 /// Letters beside the playfield in a line: a number of eight digits.
@@ -17,7 +17,7 @@ pub struct Layout {
     pub width: u32,
     /// Height of the whole picture, even.
     pub height: u32,
-    /// Side of a cell.
+    /// Side of a cell of the playfield.
     pub cell: u32,
     /// The side of a cell of the next pieces.
     pub small_cell: u32,

@@ -19,7 +19,7 @@ use tonic::{Code, Request};
 use crate::evaluate::tetrion;
 use crate::server::Process;
 use crate::support::Command;
-use tetrion_service_testing::endless;
+use tetrion_service_testing::evaluations::endless;
 use tetrion_service_testing::{Client, config, refused, reset, step};
 
 const ALICE: &str = "needle-of-alice-1234";

@@ -22,7 +22,7 @@ use tonic_types::{ErrorDetails, StatusExt};
 use tower::Service;
 
 use super::play;
-use tetrion_service_testing::listen_with;
+use tetrion_service_testing::servers::listen_with;
 
 /// A small kit: calls that are answered and refused, and streams.
 const TEXT: &str = r#"> CreateSession {"config": {"rules": {"width": 4, "height": 4}, "seeding": {"pieceSequences": {"sequences": ["OOOO"]}}, "numEnvs": 2, "actionMaskFormat": "ACTION_MASK_FORMAT_BITS", "observationFields": {"names": ["heights"]}, "infoFields": {"names": ["episode_return"]}}}
@@ -368,8 +368,8 @@ async fn a_server_that_is_gone_ends_the_run() {
     assert_eq!(tokio::time::timeout(Duration::from_secs(60), stopped).await.unwrap(), last);
 }
 
-/// Results one by one after the start, the last game first, and a report of progress in between. On a busy machine the
-/// server sends each game in a message of its own.
+/// Results one by one after the start, the last game first, and a report of progress in between. A busy
+/// server may send each game in a separate message.
 fn in_another_order(messages: &mut Vec<Vec<u8>>) {
     let message = |event| pb::EvaluatePoliciesResponse { event: Some(event) }.encode_to_vec();
     let results_of = |message: &Vec<u8>| match pb::EvaluatePoliciesResponse::decode(&**message).unwrap().event

@@ -9,7 +9,7 @@ use tetrion::protocol::pb::evaluation_service_client::EvaluationServiceClient;
 use tetrion::service::metrics::{CERTIFICATE_EXPIRY, METRICS, Metric};
 
 use super::{Process, missing};
-use tetrion_service_testing as evaluation;
+use tetrion_service_testing::evaluations;
 use tetrion_service_testing::{Client, config, create, enumerate, reset, step};
 
 /// A family of samples: its help, its type, its labels.
@@ -147,7 +147,7 @@ async fn what_callers_do_is_counted() {
     let (session, placements) = play(&mut client).await;
     client.get_session(missing()).await.unwrap_err();
     let mut evaluations = EvaluationServiceClient::new(process.channel().await);
-    let games = evaluation::ask(&mut evaluations, evaluation::evaluated()).await.unwrap().results;
+    let games = evaluations::ask(&mut evaluations, evaluations::request()).await.unwrap().results;
     let pieces: u64 = games.iter().map(|game| game.pieces).sum();
     let metrics = process.metrics();
     let environment = r#"method="tetrion.v1.EnvironmentService"#;

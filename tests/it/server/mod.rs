@@ -23,7 +23,7 @@ use tonic_types::StatusExt;
 
 use crate::evaluate::tetrion;
 use crate::support::Command;
-use tetrion_service_testing::endless;
+use tetrion_service_testing::evaluations::endless;
 
 /// A running `tetrion serve`, killed when a test is done with it.
 pub struct Process {

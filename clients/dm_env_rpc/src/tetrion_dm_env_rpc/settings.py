@@ -1,7 +1,7 @@
 """Settings: the table of all of them, and the arguments of sessions that they become.
 
 Every field of the rules is a setting, by its name in `tetrion.RulesFields`; a dot leads into a group, as in `scoring.piece`.
-So checks, bounds and defaults are those of sessions.
+Sessions do the checks, and have the bounds and the defaults.
 """
 
 from __future__ import annotations

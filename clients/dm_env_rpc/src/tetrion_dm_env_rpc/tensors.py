@@ -75,7 +75,7 @@ def _elements(tensor: Any, kinds: Sequence[str], expected: str) -> Sequence[Any]
     if kind not in kinds:
         raise ValueError(f"has {kind[:-1].upper() if kind else 'no'} elements, expected {expected}")
     elements: Sequence[Any] = getattr(tensor, kind).array
-    # Those of INT8 are bytes.
+    # INT8 elements are bytes.
     return memoryview(elements).cast("b") if kind == "int8s" else elements  # type: ignore[arg-type]
 
 

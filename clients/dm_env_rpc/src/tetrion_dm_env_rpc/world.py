@@ -42,7 +42,7 @@ class World:
     """A world. Threads may share it: its calls wait for each other.
 
     Attributes:
-        name: Name of its session, which nobody can guess.
+        name: Random name of its session.
         ttl: Seconds without a call after which it ends.
         specs: The message with its action and its observations.
         expires: When it ends if no call comes; kept by `Worlds`, like the next two.
@@ -149,7 +149,7 @@ def _wide(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _action(actions: Any) -> int:
-    """The action of a step, 0 if there is none."""
+    """The action of a step; 0 for a step without actions."""
     for uid in sorted(set(actions) - {_ACTION}):
         raise wrong_field("actions", f"this world has no action {uid}", "UNKNOWN_NAME")
     try:

@@ -17,7 +17,7 @@ import tetrion
 from tetrion_dm_env_rpc.errors import refusal, shown, wrong_field
 from tetrion_dm_env_rpc.world import World
 
-# How many worlds whose lease has run out get an error of their own.
+# Number of expired worlds that are remembered, for an error that says so.
 _REMEMBERED = 4096
 
 
@@ -35,7 +35,7 @@ class Worlds:
         self._lock = threading.Lock()
 
     def alive(self, names: set[str]) -> set[str]:
-        """Those of these worlds that exist. Renews no lease."""
+        """Which of these names belong to a world. Renews no lease."""
         self._expire(names)
         with self._lock:
             return self._worlds.keys() & names
@@ -95,7 +95,7 @@ class Worlds:
             world.close()
 
     def _expire(self, names: set[str] | None = None) -> None:
-        """Ends those of some or all worlds whose lease has run out, unless a call is in progress."""
+        """Ends expired worlds without a call in progress: the named ones, or all."""
         with self._lock:
             now = self._clock()
             some = [self._worlds[name] for name in self._worlds.keys() & names] if names else [*self._worlds.values()]

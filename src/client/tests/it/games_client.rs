@@ -10,8 +10,7 @@ use tetrion_core::agents::Controller;
 use tetrion_server::ServerConfig;
 use tetrion_service::EvaluationCapacity;
 
-use tetrion_service_testing::listen_with;
-use tetrion_service_testing::serve as start;
+use tetrion_service_testing::servers::{listen_with, start};
 
 fn request(seeds: Seeds) -> EvaluationRequest {
     let weights = |name| Controller::named(name).unwrap().weights.to_vec();

@@ -10,7 +10,7 @@ use tetrion_client::session::{
 };
 use tetrion_client::{Client, ClientError, ConnectOptions, Features, RulesChoice};
 use tetrion_core::engine::Key;
-use tetrion_service_testing::serve as start;
+use tetrion_service_testing::servers::start;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 

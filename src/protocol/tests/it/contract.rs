@@ -183,8 +183,8 @@ fn the_ends_of_episodes_have_the_numbers_and_names_of_their_enum() {
     }
 }
 
-/// Everything in a file that should have a comment, as paths in the descriptor: the numbers are those of
-/// `google/protobuf/descriptor.proto`.
+/// Everything in a file that should have a comment, as descriptor paths, whose numbers
+/// `google/protobuf/descriptor.proto` defines.
 fn documentable(file: &FileDescriptorProto) -> BTreeSet<Vec<i32>> {
     fn of_enum(path: &[i32], declared: &EnumDescriptorProto, all: &mut BTreeSet<Vec<i32>>) {
         all.insert(path.to_vec());

@@ -17,7 +17,7 @@ use tokio_util::sync::DropGuard;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Status};
 
-use tetrion_service_testing::listen_with;
+use tetrion_service_testing::servers::{connect, listen_with};
 use tetrion_service_testing::{Client, config, create, only, refused, reset, step};
 
 /// How long a call that must not end is watched.
@@ -35,9 +35,7 @@ async fn start(answer_memory: u64, max_unread: Duration) -> (SocketAddr, DropGua
 }
 
 async fn client(address: SocketAddr) -> Client {
-    let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
-    let channel = endpoint.connect().await.unwrap();
-    EnvironmentServiceClient::new(channel).max_decoding_message_size(64 << 20)
+    EnvironmentServiceClient::new(connect(address).await).max_decoding_message_size(64 << 20)
 }
 
 /// A connection whose window lets no byte of an answer through.

@@ -14,19 +14,17 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tonic::Code;
 use tonic::codec::CompressionEncoding;
-use tonic::transport::{Channel, Endpoint};
+use tonic::transport::Channel;
 
-use tetrion_service_testing::{announced, call, call_encoded, only, refused, send, serve as start};
+use tetrion_service_testing::servers::{connect, send, start};
+use tetrion_service_testing::slow::{announced, call, call_encoded};
+use tetrion_service_testing::{only, refused};
 
 const MIB: u32 = 1 << 20;
 /// How long a test watches a call that must not end: a refusal comes within a millisecond or two.
 const WATCHED: Duration = Duration::from_millis(300);
 /// Far longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-async fn connect(address: &str) -> Channel {
-    Endpoint::from_shared(format!("http://{address}")).unwrap().connect().await.unwrap()
-}
 
 /// A whole request of this many bytes, on a session that does not exist.
 async fn whole(channel: &Channel, bytes: usize) -> Code {

@@ -11,10 +11,8 @@ use tetrion_protocol::{FILE_DESCRIPTOR_SET, pb, positions};
 use tetrion_server::ServerConfig;
 use tonic::{Code, Status};
 
-use tetrion_service_testing::connect_with;
-use tetrion_service_testing::reason;
-use tetrion_service_testing::send;
-use tetrion_service_testing::{config, create, enumerate, refusal_of, refused, reset, step};
+use tetrion_service_testing::servers::{connect_with, send};
+use tetrion_service_testing::{config, create, enumerate, reason, refusal_of, refused, reset, step};
 
 const STREAM: &str = "/tetrion.v1.EnvironmentService/StepStream";
 const CREATE: &str = "/tetrion.v1.EnvironmentService/CreateSession";
@@ -154,6 +152,7 @@ async fn a_request_that_needs_a_higher_revision_is_refused() {
         assert_eq!(reason(&error), "REVISION_TOO_OLD");
     }
 
-    let request = pb::EvaluatePoliciesRequest { min_revision, ..tetrion_service_testing::evaluated() };
+    let request =
+        pb::EvaluatePoliciesRequest { min_revision, ..tetrion_service_testing::evaluations::request() };
     check(EvaluationServiceClient::new(channel).evaluate_policies(request).await.map(drop));
 }

@@ -8,7 +8,7 @@ use tetrion_server::ServerConfig;
 use tonic::{Code, Status};
 
 use tetrion_service_testing::refusal_of;
-use tetrion_service_testing::{connect_with, listen_with, send};
+use tetrion_service_testing::servers::{connect_with, listen_with, send};
 
 #[track_caller]
 fn check(status: &Status, what: &str) {

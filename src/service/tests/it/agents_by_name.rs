@@ -14,7 +14,7 @@ use tetrion_protocol::pb::policy::Kind;
 use tetrion_protocol::pb::search::Method;
 use tetrion_protocol::{features, pb, seeding, tensor};
 
-use tetrion_service_testing::{Refused, ask, evaluating as start, named};
+use tetrion_service_testing::evaluations::{Refused, ask, named, start};
 
 /// Some games of these policies on a small Leiden playfield that shows two pieces.
 fn request(policies: Vec<pb::Policy>) -> pb::EvaluatePoliciesRequest {
@@ -210,7 +210,7 @@ async fn policies_are_counted_row_by_row() {
 #[tokio::test]
 async fn a_policy_of_getpolicy_plays_like_its_name() {
     let (mut client, _guard) = start(2).await;
-    let server = tetrion_service_testing::start().await;
+    let server = crate::support::start().await;
     for name in ["dt-10", "tetrion-10x10-expectation", "lab-uniform", "monte_carlo_coded", "random"] {
         let request_of = pb::GetPolicyRequest { name: name.to_owned() };
         let got = server.client().await.get_policy(request_of).await.unwrap().into_inner();

@@ -1,12 +1,12 @@
 //! Formulas that are sent to a server.
 
 use tetrion_core::agents::{CONTROLLERS, Expectation, Search};
-use tetrion_core::features::FeatureSet;
 use tetrion_protocol::pb::policy::Kind;
 use tetrion_protocol::{pb, policies, search, seeding};
 use tonic_types::StatusExt;
 
-use tetrion_service_testing::{EvaluationClient as Client, ask, evaluating as start, named};
+use tetrion_service_testing::evaluations::{self, Client, ask, named, start};
+use tetrion_testing::weighted_sum;
 
 fn formula(text: &str) -> pb::Policy {
     let kind = Some(Kind::Formula(pb::Formula { text: text.to_owned() }));
@@ -24,22 +24,11 @@ fn request(rules: pb::Rules, policies: Vec<pb::Policy>) -> pb::EvaluatePoliciesR
     }
 }
 
-fn size(width: u32, height: u32) -> pb::Rules {
-    pb::Rules { width, height, ..Default::default() }
-}
-
 /// Many different games: conditions, facts, a family and functions.
 const MIXED: &str = "let roof = max(0, max_height - 6); # cells above the sixth row
     -4.5 * holes - 3.2 * cumulative_wells + 3.4 * eroded_piece_cells - roof^2
     + (if next == I and max_height < 8 then 2 * deep_wells else -abs(column_height[0] - sum(column_height) / width))
     - exp(-pieces / 50) * ln(1 + bumpiness)";
-
-/// A controller's weighted sum as text, with every bit of its weights.
-fn sum(set: &FeatureSet, weights: &[f64]) -> String {
-    let terms: Vec<String> =
-        set.names().iter().zip(weights).map(|(name, weight)| format!("{weight:?} * {name}")).collect();
-    terms.join(" + ")
-}
 
 #[tokio::test]
 async fn every_controller_as_a_formula_plays_its_games() {
@@ -49,9 +38,9 @@ async fn every_controller_as_a_formula_plays_its_games() {
         let greedy = Some(search::encode(Search::Greedy));
         let terminal_value = policies::encode_terminal_value(controller.play.terminal_value).into();
         let weights = pb::Policy { search: greedy, ..named(controller.name) };
-        let text = sum(&set, controller.weights);
+        let text = weighted_sum(&set, controller.weights);
         let formula = pb::Policy { search: greedy, terminal_value, ..formula(&text) };
-        let request = request(size(controller.width.into(), 12), vec![weights, formula]);
+        let request = request(evaluations::rules(controller.width.into(), 12), vec![weights, formula]);
         let answer = ask(&mut client, request).await.unwrap();
         let games = |policy| {
             let games = answer.results.iter().filter(move |game| game.policy == policy);
@@ -73,7 +62,7 @@ async fn games_do_not_depend_on_threads() {
         searching(Search::Expectation(Expectation { placements: 3, ..Expectation::default() })),
         pb::Policy { terminal_value: pb::TerminalValue::Score.into(), ..formula(MIXED) },
     ];
-    let request = request(pb::Rules { preview: Some(1), ..size(10, 12) }, policies);
+    let request = request(pb::Rules { preview: Some(1), ..evaluations::rules(10, 12) }, policies);
     let mut answers = Vec::new();
     for threads in [1, 8] {
         let (mut client, _guard) = start(threads).await;
@@ -108,9 +97,10 @@ async fn refusal(client: &mut Client, rules: pb::Rules, policy: pb::Policy, fiel
 #[tokio::test]
 async fn mistakes_are_refused_before_anything_is_played() {
     let (mut client, _guard) = start(1).await;
-    let problem = refusal(&mut client, size(10, 20), formula(""), "formula.text").await;
+    let problem = refusal(&mut client, evaluations::rules(10, 20), formula(""), "formula.text").await;
     assert_eq!(problem, "is required");
-    let problem = refusal(&mut client, size(10, 20), formula("-2 * hole"), "formula.text").await;
+    let problem =
+        refusal(&mut client, evaluations::rules(10, 20), formula("-2 * hole"), "formula.text").await;
     assert_eq!(
         problem,
         "nothing is called \"hole\", did you mean \"holes\"? (line 1, column 6):\n  -2 * hole\n       ^^^^"
@@ -125,7 +115,7 @@ async fn mistakes_are_refused_before_anything_is_played() {
         }))),
         ..formula(&costly.join(" + "))
     };
-    let wide = pb::Rules { preset: "guideline".to_owned(), ..size(32, 40) };
+    let wide = pb::Rules { preset: "guideline".to_owned(), ..evaluations::rules(32, 40) };
     let problem = refusal(&mut client, wide, deep(128), "formula").await;
     assert!(
         problem.starts_with("takes the time of ") && problem.ends_with("or take a shorter formula"),
@@ -135,13 +125,14 @@ async fn mistakes_are_refused_before_anything_is_played() {
     let estimate = |text: &str| pb::EvaluatePoliciesRequest {
         loss_estimation: Some(pb::LossEstimation { trials: 16 }),
         max_pieces: 50,
-        ..request(size(10, 8), vec![formula(text)])
+        ..request(evaluations::rules(10, 8), vec![formula(text)])
     };
     let status = ask(&mut client, estimate("-holes * pieces")).await.unwrap_err();
     let details = status.get_error_details();
     assert_eq!(details.bad_request().unwrap().field_violations[0].field, "loss_estimation", "{status}");
     ask(&mut client, estimate("-holes^2 - max_height")).await.unwrap();
-    let playing = pb::EvaluatePoliciesRequest { max_pieces: 1, ..request(size(10, 20), vec![deep(8)]) };
-    let rules = Some(pb::Rules { preview: Some(1), ..size(10, 20) });
+    let playing =
+        pb::EvaluatePoliciesRequest { max_pieces: 1, ..request(evaluations::rules(10, 20), vec![deep(8)]) };
+    let rules = Some(pb::Rules { preview: Some(1), ..evaluations::rules(10, 20) });
     ask(&mut client, pb::EvaluatePoliciesRequest { rules, ..playing }).await.unwrap();
 }

@@ -15,8 +15,9 @@ use tetrion_service::EvaluationCapacity;
 use tonic::transport::Channel;
 use tonic::{Code, Status};
 
+use tetrion_service_testing::evaluations::{Client, ask, named};
 use tetrion_service_testing::refused;
-use tetrion_service_testing::{EvaluationClient as Client, ask, connect_with, named};
+use tetrion_service_testing::servers::connect_with;
 
 async fn catalog(channel: &Channel, width: u32) -> Result<pb::GetCatalogResponse, Status> {
     let request = pb::GetCatalogRequest { width };

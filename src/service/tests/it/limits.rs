@@ -8,10 +8,8 @@ use tetrion_protocol::{features, pb, positions, seeding};
 use tetrion_service::StoreLimits;
 use tonic::Code;
 
-use tetrion_service_testing::{
-    Client, config, create, drawing, enumerate, field_names, numbers, only, refused, reset, restore, save,
-    start, start_with, step,
-};
+use crate::support::{drawing, field_names, numbers, restore, save, start, start_with};
+use tetrion_service_testing::{Client, config, create, enumerate, only, refused, reset, step};
 
 fn request(config: pb::SessionConfig) -> pb::CreateSessionRequest {
     pb::CreateSessionRequest { config: Some(config), ..Default::default() }

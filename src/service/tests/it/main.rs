@@ -33,3 +33,6 @@ mod models;
 
 /// Formulas that are sent to a server.
 mod formulas;
+
+/// A server with a clock that only tests move.
+mod support;

@@ -10,7 +10,8 @@ use tetrion_protocol::{features, pb, positions};
 use tetrion_toolkit::prompts;
 use tonic::Code;
 
-use tetrion_service_testing::{refused, start};
+use crate::support::start;
+use tetrion_service_testing::refused;
 
 /// Time of this thread on a core.
 #[cfg(target_os = "linux")]

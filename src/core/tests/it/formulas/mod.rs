@@ -19,8 +19,7 @@ use tetrion_core::features::{FEATURES, FeatureSet, Seen};
 use tetrion_core::formula::{Formula, Program, compile};
 use tetrion_core::rollout::{Deal, Evaluation};
 
-use tetrion_testing::Dice;
-use tetrion_testing::playfield;
+use tetrion_testing::{Dice, playfield, weighted_sum};
 use tree::{Number, Reads};
 
 fn kernels() -> impl Iterator<Item = Kernel> {
@@ -165,20 +164,14 @@ fn scores_have_the_bits_of_a_walk_through_the_tree() {
     assert!(compared > 2500 && weighted > 50 && not_finite > 20, "{compared}, {weighted}, {not_finite}");
 }
 
-/// A controller's weighted sum as text, with every bit of its weights.
-fn sum(set: &FeatureSet, weights: &[f64]) -> String {
-    let terms: Vec<String> =
-        set.names().iter().zip(weights).map(|(name, weight)| format!("{weight:?} * {name}")).collect();
-    terms.join(" + ")
-}
-
 #[test]
 fn weighted_sums_become_the_weights() {
     for controller in CONTROLLERS {
         let width = controller.width;
         let set = controller.features(width).unwrap();
         let rules = Rules::simplified(width, 20);
-        let Formula::Weights(features, weights) = compile(&sum(&set, controller.weights), &rules).unwrap()
+        let Formula::Weights(features, weights) =
+            compile(&weighted_sum(&set, controller.weights), &rules).unwrap()
         else {
             panic!("{} is a weighted sum", controller.name)
         };
@@ -251,7 +244,7 @@ fn a_program_with_the_bits_of_weights_plays_their_games_with_every_search() {
             ("bcts8", vec![-12.6, 6.6, -9.2, -19.7, -13.1, -10.5, -1.6, -24.0]),
         ] {
             let set = FeatureSet::named(set, rules.width).unwrap();
-            let program = program(&format!("0 + {}", sum(&set, &weights)), &rules);
+            let program = program(&format!("0 + {}", weighted_sum(&set, &weights)), &rules);
             // Smaller numbers count as 1.
             if program.largest_number()
                 != weights.iter().fold(0.0, |largest: f64, weight| largest.max(weight.abs()))

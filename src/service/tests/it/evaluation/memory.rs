@@ -16,9 +16,7 @@ use tokio_stream::StreamExt;
 use tonic::{Code, Request, Status};
 use tonic_types::StatusExt;
 
-use tetrion_service_testing::{
-    ask, endless, evaluated as request, evaluating_with as start_with, matrix, weighing,
-};
+use tetrion_service_testing::evaluations::{ask, endless, matrix, request, start_with, weighing};
 
 /// The service without a server around it, with this many bytes and two threads.
 fn service(memory: u64) -> (Evaluations, Arc<Pool>) {

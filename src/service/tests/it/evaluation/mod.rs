@@ -23,9 +23,8 @@ use tetrion_protocol::limits::MAX_PIECES;
 use tetrion_protocol::pb::evaluate_policies_response::Event;
 use tetrion_protocol::pb::policy::Kind;
 use tetrion_protocol::{features, pb, search, seeding, tensor};
-use tetrion_service_testing::{
-    Answer, WEIGHTS, ask, evaluated as request, evaluating as start, matrix, named, next, rows, rules,
-    weighing,
+use tetrion_service_testing::evaluations::{
+    Answer, WEIGHTS, ask, matrix, named, next, request, rows, rules, start, weighing,
 };
 
 /// The games of [`request`], played by the engine itself.

@@ -7,9 +7,8 @@ use tetrion_service::EvaluationCapacity;
 use tonic::Code;
 use tonic_types::StatusExt;
 
-use tetrion_service_testing::{
-    ask, endless, evaluated as request, evaluating as start, evaluating_with as start_with, next,
-    until_there_is_room,
+use tetrion_service_testing::evaluations::{
+    ask, endless, next, request, start, start_with, until_there_is_room,
 };
 
 /// The usual limits, and this many evaluations.

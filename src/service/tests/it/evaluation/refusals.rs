@@ -3,8 +3,8 @@
 use tetrion_protocol::limits::{MAX_LOSS_TRIALS, MAX_RESPONSE_BYTES, MIN_LOSS_TRIALS};
 use tetrion_protocol::{features, pb, seeding, tensor};
 
-use tetrion_service_testing::{
-    Refused, WEIGHTS, evaluated as request, evaluating as start, matrix, named, rules, weighing,
+use tetrion_service_testing::evaluations::{
+    Refused, WEIGHTS, matrix, named, request, rules, start, weighing,
 };
 
 #[tokio::test]

@@ -7,11 +7,10 @@ use tetrion_protocol::limits::{
 use tetrion_protocol::{features, pb, seeding, tensor};
 use tonic::{Code, Status};
 
-use tetrion_service_testing::refused;
-use tetrion_service_testing::{
-    EvaluationClient as Client, Refused, WEIGHTS, ask, evaluated as request, evaluating as start, matrix,
-    named, rules, weighing,
+use tetrion_service_testing::evaluations::{
+    Client, Refused, WEIGHTS, ask, matrix, named, request, rules, start, weighing,
 };
+use tetrion_service_testing::refused;
 
 /// A request with this many policies with long echoes and short games.
 fn labelled(count: u32, label: &str) -> pb::EvaluatePoliciesRequest {

@@ -14,7 +14,8 @@ use tetrion_protocol::{features, pb, search, tensor};
 use tetrion_server::ServerConfig;
 
 use super::{Case, FEATURES, both, counts, mlp, request, shape, tuples};
-use tetrion_service_testing::{EvaluationClient as Client, ask, evaluating as start, listen_with, weighing};
+use tetrion_service_testing::evaluations::{Client, ask, start, weighing};
+use tetrion_service_testing::servers::listen_with;
 
 /// A small network and some tables, as agents that play.
 fn small(size: (u8, u8)) -> [Case; 2] {

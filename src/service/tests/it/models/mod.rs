@@ -12,7 +12,7 @@ use tetrion_core::rollout::{Bounds, Episode, SLICE};
 use tetrion_protocol::limits::MAX_HIDDEN_UNITS;
 use tetrion_protocol::{features, models, pb, search, seeding, tensor};
 
-use tetrion_service_testing::{Answer, ask, evaluating as start, named, weighing};
+use tetrion_service_testing::evaluations::{Answer, ask, named, start, weighing};
 use tetrion_testing::Plain;
 use tetrion_twins::{
     self as twin, TwinLanding, TwinModel, TwinPlacement, TwinPlayfield, TwinTuple, random_playfield, word,

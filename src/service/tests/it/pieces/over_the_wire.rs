@@ -5,8 +5,9 @@ use tetrion_core::rollout::Episode;
 use tetrion_protocol::{features, pb, positions, seeding, tensor};
 use tonic::Code;
 
-use tetrion_service_testing as evaluation;
-use tetrion_service_testing::{create, enumerate, numbers, only, reset, restore, save, start, step};
+use crate::support::{numbers, restore, save, start};
+use tetrion_service_testing::evaluations;
+use tetrion_service_testing::{create, enumerate, only, reset, step};
 
 fn rules(set: &str, width: u32, height: u32) -> pb::Rules {
     pb::Rules { piece_set: set.to_owned(), width, height, preview: Some(2), ..Default::default() }
@@ -111,27 +112,27 @@ async fn what_other_pieces_cannot_have_is_refused_by_name() {
 
 #[tokio::test]
 async fn games_that_nothing_ends_need_a_limit() {
-    let (mut client, _server) = evaluation::evaluating(1).await;
+    let (mut client, _server) = evaluations::start(1).await;
     let request = |max_pieces| pb::EvaluatePoliciesRequest {
         rules: Some(pb::Rules { preset: "melax".into(), ..Default::default() }),
-        policies: vec![evaluation::named("random")],
+        policies: vec![evaluations::named("random")],
         seeding: Some(seeding::from_seeds(vec![1])),
         max_pieces,
         include_results: true,
         ..Default::default()
     };
-    let text = format!("{:?}", evaluation::ask(&mut client, request(0)).await.unwrap_err());
+    let text = format!("{:?}", evaluations::ask(&mut client, request(0)).await.unwrap_err());
     assert!(text.contains("max_pieces") && text.contains("no game ends under top_out sink"), "{text}");
-    let answer = evaluation::ask(&mut client, request(500)).await.unwrap();
+    let answer = evaluations::ask(&mut client, request(500)).await.unwrap();
     let game = &answer.results[0];
     assert_eq!((game.pieces, game.is_truncated()), (500, true));
     assert!(game.score < -50.0, "{game:?}");
 }
 
-/// Games of every named set, by a linear controller and by others: those of an evaluation are those that the library plays.
+/// An evaluation over the network gives the games that the library plays, for every named set, by linear and other players.
 #[tokio::test]
 async fn evaluations_play_every_set() {
-    let (mut client, _server) = evaluation::evaluating(2).await;
+    let (mut client, _server) = evaluations::start(2).await;
     let weights = [-4.5, 3.4, -3.2, -9.3, -7.9, -3.4, -1.0, -20.0];
     for (set, width, height) in
         [("melax", 6, 6), ("pentominoes", 8, 12), ("trominoes", 6, 6), ("a=X/X/X/X/X b=XX/.X", 5, 9)]
@@ -143,13 +144,13 @@ async fn evaluations_play_every_set() {
         };
         let request = pb::EvaluatePoliciesRequest {
             rules: Some(pb::Rules { preview: None, ..rules(set, width, height) }),
-            policies: vec![evaluation::weighing(row)],
+            policies: vec![evaluations::weighing(row)],
             seeding: Some(seeding::from_seeds(vec![1, 2, 3])),
             max_pieces: 200,
             include_results: true,
             ..Default::default()
         };
-        let answer = evaluation::ask(&mut client, request).await.unwrap();
+        let answer = evaluations::ask(&mut client, request).await.unwrap();
         let rules =
             Rules { pieces: PieceSet::parse(set).unwrap(), ..Rules::simplified(width as u8, height as u8) };
         let features = FeatureSet::named("bcts8", rules.width).unwrap();

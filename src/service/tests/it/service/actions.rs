@@ -6,7 +6,8 @@ use tetrion_core::engine::{PRESETS, Placement, Rules, Spot};
 use tetrion_protocol::{pb, positions};
 use tonic::Code;
 
-use tetrion_service_testing::{config, create, drawing, enumerate, numbers, refused, reset, start, step};
+use crate::support::{drawing, numbers, start};
+use tetrion_service_testing::{config, create, enumerate, refused, reset, step};
 
 /// The values of the digits of a number, by name.
 fn digits_of(sizes: &[(String, u32)], number: u32) -> BTreeMap<String, u32> {

@@ -6,7 +6,8 @@ use tetrion_protocol::{pb, positions, seeding};
 use tetrion_toolkit::picture::{CELL_SIZES, Layout};
 use tonic::Code;
 
-use tetrion_service_testing::{Client, config, create, only, refused, reset, restore, save, start, step};
+use crate::support::{restore, save, start};
+use tetrion_service_testing::{Client, config, create, only, refused, reset, step};
 
 /// Two games of four columns and six rows that deal O I T.
 fn games(keep_colors: bool) -> pb::SessionConfig {

@@ -4,10 +4,9 @@ use tetrion_protocol::pb::evaluate_policies_response::Event;
 use tetrion_protocol::{pb, positions, recording, seeding};
 use tetrion_toolkit::recording::Replay;
 
-use tetrion_service_testing::named;
-use tetrion_service_testing::{
-    Client, config, create, field_names, numbers, reset, restore, save, start, step,
-};
+use crate::support::{field_names, numbers, restore, save, start};
+use tetrion_service_testing::evaluations::named;
+use tetrion_service_testing::{Client, config, create, reset, step};
 
 const NOT_ENDED: pb::EpisodeEnd = pb::EpisodeEnd::NotEnded;
 
@@ -115,7 +114,7 @@ async fn the_last_state_of_an_episode_says_why_it_ended_and_the_next_one_goes_on
 
 /// The ends of games of these pieces on 4 x 6 that `dummy` plays, and their recordings.
 async fn played(request: pb::EvaluatePoliciesRequest) -> (Vec<pb::EpisodeEnd>, Vec<pb::Recording>) {
-    let (mut client, _guard) = tetrion_service_testing::evaluating(1).await;
+    let (mut client, _guard) = tetrion_service_testing::evaluations::start(1).await;
     let request = pb::EvaluatePoliciesRequest {
         rules: Some(pb::Rules { width: 4, height: 6, ..Default::default() }),
         policies: vec![named("dummy")],

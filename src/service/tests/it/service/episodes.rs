@@ -2,7 +2,8 @@
 
 use tetrion_protocol::{features, pb, seeding};
 
-use tetrion_service_testing::{Client, config, create, field_names, numbers, reset, start, step};
+use crate::support::{field_names, numbers, start};
+use tetrion_service_testing::{Client, config, create, reset, step};
 use tetrion_twins as twin;
 
 /// Plays the first legal placement, or another that a number picks, until the end of a number of steps.

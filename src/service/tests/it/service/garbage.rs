@@ -5,9 +5,8 @@ use tetrion_protocol::rules::{ResolvedRules, RulesChoice};
 use tetrion_protocol::{pb, positions};
 use tonic::Code;
 
-use tetrion_service_testing::{
-    config, create, field_names, numbers, refused, reset, restore, save, start, step,
-};
+use crate::support::{field_names, numbers, restore, save, start};
+use tetrion_service_testing::{config, create, refused, reset, step};
 
 fn garbage(lines_per_piece: f64) -> pb::Garbage {
     pb::Garbage { lines_per_piece: Some(lines_per_piece), ..Default::default() }

@@ -5,7 +5,8 @@ use std::time::Duration;
 use tetrion_protocol::{pb, tensor};
 use tonic::Code;
 
-use tetrion_service_testing::{Client, by, config, create, numbers, only, refused, reset, save, start, step};
+use crate::support::{by, numbers, save, start};
+use tetrion_service_testing::{Client, config, create, only, refused, reset, step};
 use tetrion_twins as twin;
 
 /// Most rows of a history.
@@ -181,8 +182,7 @@ async fn an_episode_that_is_replaced_has_not_finished() {
     assert_eq!(learner.episodes, [[0.0; 4]; 0]);
     learner.reset(only([1])).await;
     let positions = tetrion_protocol::positions::from_snapshots(states);
-    let restored =
-        learner.client.restore_state(tetrion_service_testing::restore(&learner.name, positions)).await;
+    let restored = learner.client.restore_state(crate::support::restore(&learner.name, positions)).await;
     learner.keep(&[0, 1, 2, 3, 4], &restored.unwrap().into_inner().action_mask.unwrap().data);
     learner.check().await;
     while learner.episodes.is_empty() {

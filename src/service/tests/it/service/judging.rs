@@ -9,9 +9,9 @@ use tetrion_protocol::rules::ResolvedRules;
 use tetrion_protocol::{pb, positions, seeding, tensor};
 use tonic::Code;
 
-use tetrion_service_testing::{
-    Client, config, create, drawing, enumerate, field_names, numbers, only, refused, reset, save, start, step,
-};
+use crate::support::{drawing, field_names, numbers, save, start};
+use tetrion_service_testing::evaluations;
+use tetrion_service_testing::{Client, config, create, enumerate, only, refused, reset, step};
 
 const SEEDS: [u64; 3] = [3, 14, 159];
 
@@ -134,20 +134,16 @@ async fn play(rules: pb::Rules, policy: &pb::Policy, max_pieces: u64) -> Vec<(u6
     outcomes
 }
 
-fn size(width: u32, height: u32) -> pb::Rules {
-    pb::Rules { width, height, ..Default::default() }
-}
-
 #[test]
 fn games_by_the_choices_are_those_of_evaluations() {
-    let shown = |preview| pb::Rules { preview: Some(preview), ..size(6, 8) };
+    let shown = |preview| pb::Rules { preview: Some(preview), ..evaluations::rules(6, 8) };
     let hold = pb::Rules { hold: Some(true), ..shown(2) };
     let bags = pb::Rules { randomizer: pb::Randomizer::Bag7.into(), ..hold.clone() };
     let guideline = pb::Rules { preset: "guideline".to_owned(), ..Default::default() };
-    check_games(size(6, 8), named("dellacherie"), 200);
+    check_games(evaluations::rules(6, 8), named("dellacherie"), 200);
     check_games(shown(1), looking(named("dt-10"), lookahead(1)), 100);
     check_games(shown(2), looking(named("bcts"), lookahead(2)), 40);
-    check_games(size(6, 8), looking(named("dt-10"), expectation(1, 8)), 100);
+    check_games(evaluations::rules(6, 8), looking(named("dt-10"), expectation(1, 8)), 100);
     check_games(bags.clone(), looking(named("dt-10"), expectation(2, 3)), 40);
     check_games(hold, named("dellacherie"), 100);
     check_games(guideline.clone(), named("dellacherie"), 60);
@@ -166,7 +162,8 @@ async fn values_are_the_scores_that_the_features_have() {
     let names = ["holes", "max_height", "lines_cleared", "bumpiness"];
     let numbers_of = [-4.5, -0.1, 3.0, -0.3];
     let boards = [drawing(&["#.#...#..", "########."], "I"), drawing(&["#...##.#."], "T"), drawing(&[], "S")];
-    let drawn = pb::Positions { rules: Some(size(9, 6)), ..positions::from_drawings(boards.to_vec()) };
+    let drawn =
+        pb::Positions { rules: Some(evaluations::rules(9, 6)), ..positions::from_drawings(boards.to_vec()) };
     let request = pb::EnumeratePlacementsRequest { features: selection(&names), ..enumerate(drawn.clone()) };
     let (values, choices, answer) =
         judged(&mut client, request.clone(), &weights(&names, 1, &numbers_of)).await;
@@ -194,7 +191,7 @@ async fn values_are_the_scores_that_the_features_have() {
     assert_eq!(values, expected);
     // So many positions that the server works in slices.
     let many = positions::from_drawings(boards.iter().cycle().take(3000).cloned().collect());
-    let many = enumerate(pb::Positions { rules: Some(size(9, 6)), ..many });
+    let many = enumerate(pb::Positions { rules: Some(evaluations::rules(9, 6)), ..many });
     let searching = looking(named("dt-10"), expectation(1, 2));
     let few = judged(&mut client, enumerate(drawn), &searching).await;
     let (values, choices, _) = judged(&mut client, many, &searching).await;
@@ -208,7 +205,7 @@ async fn placements_that_a_policy_does_not_consider_are_minus_infinity() {
     let mut client = server.client().await;
     let of = |rows: &[&str]| {
         let drawn = positions::from_drawings(vec![drawing(rows, "O")]);
-        enumerate(pb::Positions { rules: Some(size(4, 4)), ..drawn })
+        enumerate(pb::Positions { rules: Some(evaluations::rules(4, 4)), ..drawn })
     };
     let (values, choices, _) =
         judged(&mut client, of(&["#...", "#...", "#..."]), &formula("-holes + 0*pieces")).await;
@@ -233,7 +230,7 @@ async fn ended_games_have_no_choice_and_snapshots_remember_the_game() {
     let server = start().await;
     let mut client = server.client().await;
     let config = pb::SessionConfig {
-        rules: Some(size(4, 4)),
+        rules: Some(evaluations::rules(4, 4)),
         autoreset_mode: pb::AutoresetMode::Disabled.into(),
         ..config(2, 7)
     };
@@ -349,7 +346,7 @@ async fn a_policy_that_scores_nothing_is_refused() {
     judged(&mut client, enumerate(pb::Positions { rules: Some(guideline), ..some }), &policy).await;
     // Minutes of work are refused before any is done.
     let many = positions::from_drawings(vec![drawing(&[], "O"); 5000]);
-    let rules = pb::Rules { preview: Some(1), ..size(10, 20) };
+    let rules = pb::Rules { preview: Some(1), ..evaluations::rules(10, 20) };
     let much = pb::EnumeratePlacementsRequest {
         policy: Some(looking(named("dt-10"), expectation(2, 128))),
         ..enumerate(pb::Positions { rules: Some(rules), ..many })

@@ -12,9 +12,8 @@ use tetrion_core::placements::{Options, Placements, Position, enumerate as list,
 use tetrion_protocol::{pb, positions, tensor};
 use tonic::Code;
 
-use tetrion_service_testing::{
-    Client, config, create, drawing, enumerate, numbers, only, refused, reset, start, step,
-};
+use crate::support::{drawing, numbers, start};
+use tetrion_service_testing::{Client, config, create, enumerate, only, refused, reset, step};
 use tetrion_twins::{TwinGround, TwinMovement, TwinPlayfield, TwinResting, random_playfield, word};
 
 const WANTED: Options = Options {

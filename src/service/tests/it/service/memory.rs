@@ -5,9 +5,8 @@ use tetrion_protocol::{pb, positions, seeding};
 use tetrion_service::StoreLimits;
 use tonic::Code;
 
-use tetrion_service_testing::{
-    Client, TestServer, config, create, only, refused, reset, restore, save, start_with, step,
-};
+use crate::support::{TestServer, restore, save, start_with};
+use tetrion_service_testing::{Client, config, create, only, refused, reset, step};
 
 const MIB: u64 = 1 << 20;
 

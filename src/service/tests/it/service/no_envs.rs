@@ -6,7 +6,8 @@ use tetrion_protocol::pb::watch_session_response::Event;
 use tetrion_protocol::{pb, positions};
 
 use super::stream::Stream;
-use tetrion_service_testing::{Client, config, create, enumerate, only, reset, restore, save, start, step};
+use crate::support::{restore, save, start};
+use tetrion_service_testing::{Client, config, create, enumerate, only, reset, step};
 
 /// A session in the middle of its episodes, and snapshots of them.
 async fn playing(client: &mut Client) -> (String, pb::SaveStateResponse) {

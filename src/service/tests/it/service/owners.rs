@@ -6,7 +6,8 @@ use tetrion_protocol::pb;
 use tetrion_service::StoreLimits;
 use tonic::Code;
 
-use tetrion_service_testing::{Client, SMALL, by, config, refused, reset, save, start, start_with, step};
+use crate::support::{SMALL, by, save, start, start_with};
+use tetrion_service_testing::{Client, config, refused, reset, step};
 
 async fn made_by(client: &mut Client, caller: &'static str, request: pb::CreateSessionRequest) -> String {
     client.create_session(by(caller, request)).await.unwrap().into_inner().session.unwrap().name
@@ -36,7 +37,7 @@ async fn a_session_does_not_exist_for_other_callers() {
     let delete = pb::DeleteSessionRequest { name: ann.clone(), allow_missing: false };
     let enumerate = tetrion_service_testing::enumerate(pb::SessionEnvs { session: ann.clone(), envs: None });
     let render = pb::RenderRequest { session: ann.clone(), format: 1, ..Default::default() };
-    let restore = tetrion_service_testing::restore(&ann, pb::Positions::default());
+    let restore = crate::support::restore(&ann, pb::Positions::default());
     let missing = "SESSION_NOT_FOUND";
     refused(client.get_session(by("bob", get.clone())).await, Code::NotFound, missing);
     refused(client.reset(by("bob", reset(&ann))).await, Code::NotFound, missing);

@@ -3,10 +3,8 @@ use tetrion_core::features::FeatureSet;
 use tetrion_core::placements::{Options, Position, enumerate as list};
 use tetrion_protocol::{features, pb, positions, seeding, tensor};
 
-use tetrion_service_testing::{
-    config, create, drawing, enumerate, field_names, numbers, only, refusal_of, reset, restore, save, start,
-    step,
-};
+use crate::support::{drawing, field_names, numbers, restore, save, start};
+use tetrion_service_testing::{config, create, enumerate, only, refusal_of, reset, step};
 
 const DRAWINGS: [(&[&str], &str); 3] = [
     (&["....#.....", "##.#######", "#########."], "T"),

@@ -4,7 +4,8 @@ use tetrion_core::env::{EnvBatch, EnvConfig, EnvState, Restored, Seeding};
 use tetrion_protocol::limits::MAX_RESPONSE_BYTES;
 use tetrion_protocol::{colors, pb, positions, seeding};
 
-use tetrion_service_testing::{Client, config, create, only, reset, restore, save, start, step};
+use crate::support::{restore, save, start};
+use tetrion_service_testing::{Client, config, create, only, reset, step};
 
 /// So many that a call takes several turns.
 const MANY: u32 = 24_000;

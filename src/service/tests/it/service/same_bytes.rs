@@ -5,7 +5,8 @@ use tetrion_protocol::pb::step_stream_request::Request as Asked;
 use tetrion_protocol::pb::step_stream_response::Response as Answered;
 use tetrion_protocol::{features, pb, positions};
 
-use tetrion_service_testing::{Client, TestServer, config, create, only, reset, restore, save, start, step};
+use crate::support::{TestServer, restore, save, start};
+use tetrion_service_testing::{Client, config, create, only, reset, step};
 use tetrion_twins as twin;
 
 use super::stream::Stream;

@@ -1,7 +1,8 @@
 use tetrion_protocol::pb;
 use tonic::Code;
 
-use tetrion_service_testing::{Client, config, create, refused, reset, start, step};
+use crate::support::start;
+use tetrion_service_testing::{Client, config, create, refused, reset, step};
 
 fn numbered(request: pb::StepRequest, sequence_number: u64) -> pb::StepRequest {
     pb::StepRequest { sequence_number, ..request }

@@ -7,9 +7,8 @@ use tetrion_protocol::{pb, seeding};
 use tetrion_service::StoreLimits;
 use tonic::Code;
 
-use tetrion_service_testing::{
-    Client, config, create, field_names, numbers, refused, reset, start, start_with, step,
-};
+use crate::support::{field_names, numbers, start, start_with};
+use tetrion_service_testing::{Client, config, create, refused, reset, step};
 
 fn named(name: &str) -> pb::GetSessionRequest {
     pb::GetSessionRequest { name: name.to_owned() }

@@ -5,9 +5,8 @@ use tetrion_protocol::rules::{ResolvedRules, RulesChoice};
 use tetrion_protocol::{pb, positions};
 use tonic::Code;
 
-use tetrion_service_testing::{
-    config, create, enumerate, field_names, numbers, refused, reset, restore, save, start, step,
-};
+use crate::support::{field_names, numbers, restore, save, start};
+use tetrion_service_testing::{config, create, enumerate, refused, reset, step};
 
 fn by_keys() -> pb::Rules {
     pb::Rules {

@@ -9,9 +9,8 @@ use tetrion_service::{Clock, Pressure, SessionStore, StoreLimits, TakenUp};
 use tonic::Code;
 
 use super::history::timeless;
-use tetrion_service_testing::{
-    Client, TestServer, by, config, create, numbers, only, refused, reset, save, start, start_with, step,
-};
+use crate::support::{TestServer, by, numbers, save, start, start_with};
+use tetrion_service_testing::{Client, config, create, only, refused, reset, step};
 
 /// The bytes that the sessions of a server are on the disk.
 async fn written(server: &TestServer) -> Vec<u8> {

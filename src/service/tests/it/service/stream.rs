@@ -9,8 +9,9 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Streaming};
 
-use tetrion_service_testing::connect_with;
-use tetrion_service_testing::{Client, config, create, only, reason, refused, reset, start, step};
+use crate::support::start;
+use tetrion_service_testing::servers::connect_with;
+use tetrion_service_testing::{Client, config, create, only, reason, refused, reset, step};
 
 /// A stream, and the end that takes requests.
 pub(super) struct Stream {

@@ -3,9 +3,8 @@
 use tetrion_protocol::{pb, positions};
 use tonic::Code;
 
-use tetrion_service_testing::{
-    config, create, drawing, enumerate, field_names, numbers, refused, restore, start,
-};
+use crate::support::{drawing, field_names, numbers, restore, start};
+use tetrion_service_testing::{config, create, enumerate, refused};
 
 fn of(split: &str, index: u32) -> pb::GetTaskRequest {
     pb::GetTaskRequest { split: split.to_owned(), index }
@@ -43,7 +42,7 @@ async fn an_oracle_scores_one_in_a_session_and_by_its_actions() {
     for action in &task.oracle_actions {
         let stepped =
             client.step(tetrion_service_testing::step(&session, &[*action])).await.unwrap().into_inner();
-        assert_eq!(tetrion_service_testing::numbers(&stepped.infos[0]), [0.0]);
+        assert_eq!(crate::support::numbers(&stepped.infos[0]), [0.0]);
     }
     let score = client.score_task(scored(1, &task.oracle_actions)).await.unwrap().into_inner();
     assert_eq!((score.score, score.done, score.pieces), (1.0, true, task.num_pieces.into()));

@@ -3,7 +3,8 @@
 use tetrion_protocol::pb;
 use tonic::Code;
 
-use tetrion_service_testing::{config, create, field_names, numbers, refused, reset, start, step};
+use crate::support::{field_names, numbers, start};
+use tetrion_service_testing::{config, create, refused, reset, step};
 
 fn said(session: &str, texts: &[&str]) -> pb::StepRequest {
     let text_actions = texts.iter().map(|&text| text.to_owned()).collect();

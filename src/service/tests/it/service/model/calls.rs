@@ -13,9 +13,8 @@ use tonic::Status;
 
 use super::{Changed, Dice, LIMITS, Model, Mutation, TTL, from_reset, from_restore, from_step, infos};
 use crate::service::stream::Stream;
-use tetrion_service_testing::{
-    Client, TestServer, config, enumerate, field_names, numbers, refusal_of, save, start_with, step,
-};
+use crate::support::{TestServer, field_names, numbers, save, start_with};
+use tetrion_service_testing::{Client, config, enumerate, refusal_of, step};
 
 fn named(env_ids: Option<Vec<u32>>) -> Option<pb::EnvIds> {
     env_ids.map(|ids| pb::EnvIds { ids })

@@ -12,7 +12,7 @@ use tetrion_core::env::{EnvBatch, EnvState, Field, Restored, Role, Seeding};
 use tetrion_protocol::pb;
 use tetrion_service::StoreLimits;
 
-use tetrion_service_testing::numbers;
+use crate::support::numbers;
 
 const LIMITS: StoreLimits = StoreLimits {
     max_sessions: 4,

@@ -9,9 +9,9 @@ use bytes::Bytes;
 use tetrion_protocol::{features, pb, positions, seeding, tensor};
 use tonic::{Code, Status};
 
+use crate::support::{TestServer, drawing, field_names, restore, save, start};
 use tetrion_service_testing::{
-    Client, RefusalDetails, TestServer, config, create, drawing, enumerate, field_names, only, refused,
-    reset, restore, save, start, step,
+    Client, RefusalDetails, config, create, enumerate, only, refused, reset, step,
 };
 
 /// Sessions of two environments in which something has happened, and everything that can be known about them.
@@ -305,7 +305,7 @@ async fn actions_out_of_range_are_listed_up_to_sixteen() {
         assert_eq!(reported.metadata("count"), "20");
         let zeros = client.step(step(&name, &[0; 40])).await.unwrap().into_inner();
         assert_eq!((zeros.sequence_number, first.sequence_number), (2, 1));
-        assert_eq!(tetrion_service_testing::numbers(&zeros.infos[1]), [1.0; 40], "the first piece of each");
+        assert_eq!(crate::support::numbers(&zeros.infos[1]), [1.0; 40], "the first piece of each");
     }
 }
 
@@ -355,7 +355,7 @@ async fn an_ended_episode_waits_for_its_reset_in_disabled_mode() {
     let name = w.name.clone();
     let half = pb::StepRequest { envs: only([1]), ..step(&name, &[0]) };
     let ended = w.client.step(half).await.unwrap().into_inner();
-    assert_eq!(tetrion_service_testing::numbers(&ended.truncated.unwrap()), [1.0]);
+    assert_eq!(crate::support::numbers(&ended.truncated.unwrap()), [1.0]);
     w.before = w.everything().await;
     let got = w.client.step(step(&name, &[0, 0])).await;
     let reported = w.refused(got, Code::FailedPrecondition, "EPISODE_ENDED").await;

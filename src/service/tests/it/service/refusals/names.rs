@@ -7,7 +7,8 @@ use tonic::{Code, Status};
 use tonic_types::StatusExt;
 
 use super::Witness;
-use tetrion_service_testing::{config, enumerate, field_names};
+use crate::support::field_names;
+use tetrion_service_testing::{config, enumerate};
 
 #[tokio::test]
 async fn names_that_nothing_has() {

@@ -6,7 +6,8 @@ use tonic::Code;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::Witness;
-use tetrion_service_testing::{config, create, drawing, enumerate, refused, reset, restore, save};
+use crate::support::{drawing, restore, save};
+use tetrion_service_testing::{config, create, enumerate, refused, reset};
 
 #[tokio::test]
 async fn a_damaged_snapshot_is_invalid_state() {
@@ -93,12 +94,12 @@ async fn no_game_goes_on_from_where_it_is_over() {
     w.field(got, "INVALID_POSITION", "positions.drawings.drawings[0]").await;
     let over = w.client.enumerate_placements(enumerate(at(2))).await.unwrap().into_inner();
     assert_eq!(
-        tetrion_service_testing::numbers(&over.row_offsets.unwrap()),
+        crate::support::numbers(&over.row_offsets.unwrap()),
         [0.0, 0.0],
         "no rows where the game is over"
     );
     let below = w.client.enumerate_placements(enumerate(at(3))).await.unwrap().into_inner();
-    assert_eq!(tetrion_service_testing::numbers(&below.row_offsets.unwrap()), [0.0, 9.0]);
+    assert_eq!(crate::support::numbers(&below.row_offsets.unwrap()), [0.0, 9.0]);
     w.client.restore_state(restore(&name, at(3))).await.expect("one row lower it goes on");
 
     // Where it ends when a piece cannot appear: the O is in the way of nothing at the left wall.
@@ -107,6 +108,6 @@ async fn no_game_goes_on_from_where_it_is_over() {
         let drawings = vec![drawing(&[[top_row].as_slice(), &[".........."; 19]].concat(), "O")];
         let positions = pb::Positions { rules: Some(appears.clone()), ..positions::from_drawings(drawings) };
         let listed = w.client.enumerate_placements(enumerate(positions)).await.unwrap().into_inner();
-        assert_eq!(tetrion_service_testing::numbers(&listed.row_offsets.unwrap()), rows, "{top_row}");
+        assert_eq!(crate::support::numbers(&listed.row_offsets.unwrap()), rows, "{top_row}");
     }
 }

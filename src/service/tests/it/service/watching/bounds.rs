@@ -12,10 +12,9 @@ use tonic::transport::Endpoint;
 use tonic_types::StatusExt;
 
 use super::{Viewer, request, rules, try_watch, until, watch};
-use tetrion_service_testing::listen_with;
-use tetrion_service_testing::{
-    Client, by, config, create, field_names, only, refused, reset, start, start_with, step,
-};
+use crate::support::{by, field_names, start, start_with};
+use tetrion_service_testing::servers::listen_with;
+use tetrion_service_testing::{Client, config, create, only, refused, reset, step};
 
 #[tokio::test]
 async fn callers_that_watch_are_limited() {

@@ -14,10 +14,9 @@ use tetrion_server::ServerConfig;
 use tetrion_toolkit::recording::{Cell, Course, Pieces, Setup};
 use tonic::{Code, Status, Streaming};
 
-use tetrion_service_testing::connect_with;
-use tetrion_service_testing::{
-    Client, by, config, create, drawing, numbers, only, refused, reset, restore, save, start, step,
-};
+use crate::support::{by, drawing, numbers, restore, save, start};
+use tetrion_service_testing::servers::connect_with;
+use tetrion_service_testing::{Client, config, create, only, refused, reset, step};
 use tetrion_testing::Dice;
 
 /// Watching a session, message by message.
