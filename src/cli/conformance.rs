@@ -12,7 +12,7 @@ use super::progress::WorkProgress;
 use crate::conformance::{self, Difference, KIT, Report, Script};
 use crate::input::UsageError;
 use crate::text::numbers::count;
-use tetrion_client::RawClient;
+use tetrion_client::{Link, RawClient};
 use tetrion_core::names::unknown;
 use tetrion_server::{Inside, ServerConfig};
 
@@ -74,7 +74,7 @@ async fn report(args: &ConformanceArgs) -> anyhow::Result<(Report, usize)> {
     let scripts = scripts(&args.only)?;
     let options = args.connection.options()?;
     let client = match &args.connection.server[..] {
-        [] => RawClient::new(Inside::start(&ServerConfig::default())?, options.patience),
+        [] => RawClient::new(Link::new(Inside::start(&ServerConfig::default())?), options.patience),
         [address] => {
             let connected = RawClient::connect(address, &options, args.grpc_web).await;
             match args.connection.files() {

@@ -1,7 +1,6 @@
-//! Connecting to servers, at given addresses or inside this process.
+//! Connecting to servers at given addresses, or to the services in this process.
 //!
-//! A server inside this process listens on a free port of this machine and is called like any other, so evaluations
-//! take only one path.
+//! Both are called in the same way, so evaluations take only one path.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -15,9 +14,9 @@ use super::options::{read_pem, secret};
 use super::output::say;
 use super::token_file;
 use crate::input::UsageError;
-use tetrion_client::{Client, ClientIdentity, ConnectOptions};
+use tetrion_client::{Client, ClientIdentity, ConnectOptions, Link};
 use tetrion_protocol::secret::Secret;
-use tetrion_server::{Server, ServerConfig, TrainingCurve};
+use tetrion_server::{Inside, Server, ServerConfig, TrainingCurve};
 
 /// Ids of the options that all clients share. They have common variables, such as `TETRION_SERVER`, and the table
 /// `[client]`.
@@ -28,7 +27,7 @@ pub const CLIENT_FLAGS: [&str; 7] =
 #[derive(Clone, Debug, clap::Args)]
 pub struct ConnectionArgs {
     /// Server that plays the games: HOST:PORT, or https://HOST:PORT with TLS; repeat the flag to share the work among
-    /// several [default: a server inside this process]
+    /// several [default: the services in this process]
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
     pub server: Vec<String>,
 
@@ -114,86 +113,55 @@ impl ConnectionArgs {
     }
 }
 
-/// A client and, if needed, the server inside this process.
-#[derive(Debug)]
-pub struct Connection {
-    /// The client of all servers.
-    pub client: Client,
-    /// Server inside this process, if any. It plays the games unless other servers are named.
-    pub own: Option<OwnServer>,
+/// Connects to the named servers, or to services in this process if none was named.
+///
+/// # Errors
+/// If the services cannot be started, or a named server does not answer.
+pub async fn connect(args: &ConnectionArgs, computing: &ComputingArgs) -> anyhow::Result<Client> {
+    let options = args.options()?;
+    if args.server.is_empty() {
+        computing.load_values()?;
+        let (num_threads, kernel) = (computing.threads as usize, computing.kernel()?);
+        let inside = Inside::start(&ServerConfig { num_threads, kernel, ..ServerConfig::default() })?;
+        return Ok(Client::inside(Link::new(inside), options.patience));
+    }
+    computing.check_unused()?;
+    let connected = Client::connect(&args.server, options).await;
+    let client = match args.files() {
+        Some(files) => connected.with_context(|| format!("with {files}"))?,
+        None => connected?,
+    };
+    for warning in client.warnings() {
+        say(format_args!("warning: {warning}"));
+    }
+    Ok(client)
 }
 
-/// A server inside this process.
+/// A page with the learning curve of a training run in this process.
 #[derive(Debug)]
-pub struct OwnServer {
-    /// Address on which the server listens.
-    address: String,
-    /// Learning curve on the server's page.
-    pub training: TrainingCurve,
-    /// Stops the server when the connection is dropped.
+pub struct TrainingPage {
+    /// The address for a browser.
+    pub url: String,
+    /// What the page shows.
+    pub curve: TrainingCurve,
+    /// Stops the page's server when the page is dropped.
     _stop: DropGuard,
 }
 
-impl Connection {
-    /// Connects to the named servers, or starts a server inside this process if none was named.
+impl TrainingPage {
+    /// Shows the page on a free port of this machine.
     ///
     /// # Errors
-    /// If a server cannot be started, or a named server does not answer.
-    pub async fn open(args: &ConnectionArgs, computing: &ComputingArgs) -> anyhow::Result<Connection> {
-        let options = args.options()?;
-        if !args.server.is_empty() {
-            computing.check_unused()?;
-            let connected = Client::connect(&args.server, options).await;
-            let client = match args.files() {
-                Some(files) => connected.with_context(|| format!("with {files}"))?,
-                None => connected?,
-            };
-            for warning in client.warnings() {
-                say(format_args!("warning: {warning}"));
-            }
-            return Ok(Connection { client, own: None });
-        }
-        let own = OwnServer::start(computing).await?;
-        let client = Client::connect(std::slice::from_ref(&own.address), options).await?;
-        Ok(Connection { client, own: Some(own) })
-    }
-
-    /// Adds a server inside this process, unless the connection has one. Its page shows the learning curve while other
-    /// servers play the games.
-    ///
-    /// # Errors
-    /// If the server cannot be started.
-    pub async fn with_page(mut self) -> anyhow::Result<Connection> {
-        if self.own.is_none() {
-            self.own = Some(OwnServer::start(&ComputingArgs::default()).await?);
-        }
-        Ok(self)
-    }
-}
-
-impl OwnServer {
-    /// Starts a server on a free port of this machine.
-    async fn start(computing: &ComputingArgs) -> anyhow::Result<OwnServer> {
-        computing.load_values()?;
+    /// If its server cannot be started.
+    pub async fn open() -> anyhow::Result<TrainingPage> {
+        let curve = TrainingCurve::default();
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let training = TrainingCurve::default();
-        let config = ServerConfig {
-            listen,
-            num_threads: computing.threads as usize,
-            kernel: computing.kernel()?,
-            training: Some(training.clone()),
-            ..ServerConfig::default()
-        };
+        let config = ServerConfig { listen, training: Some(curve.clone()), ..ServerConfig::default() };
         let server = Server::bind(config).await?;
-        let address = server.local_addr().to_string();
+        let url = format!("http://{}/#training", server.local_addr());
         let stop = CancellationToken::new();
-        // The server ends with this process. An error of its socket appears in the calls.
+        // The server ends with this process. Nothing is lost without a page.
         tokio::spawn(server.run(stop.clone().cancelled_owned()));
-        Ok(OwnServer { address, training, _stop: stop.drop_guard() })
-    }
-
-    /// The address of the server's page.
-    pub fn page(&self) -> String {
-        format!("http://{}/", self.address)
+        Ok(TrainingPage { url, curve, _stop: stop.drop_guard() })
     }
 }

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::computing::ComputingArgs;
-use super::connection::{Connection, ConnectionArgs};
+use super::connection::{ConnectionArgs, connect};
 use super::evaluate::{interval, number};
 use super::interrupt::INTERRUPTED;
 use super::output::{ReaderLeft, print, say};
@@ -124,13 +124,13 @@ async fn play(
     class: &Class,
     entrant: &Entrant,
 ) -> anyhow::Result<Vec<Problem>> {
-    let client = Connection::open(&args.connection, &args.computing).await?;
+    let client = connect(&args.connection, &args.computing).await?;
     let (name, request) = (&entrant.note.name, entrant.request(class));
     let pairs: Vec<(u32, u32)> = (0..result.num_recordings(class)).map(|game| (0, game)).collect();
-    let mut problems = folder.compare_choices(name, &client.client.record(&request, &pairs).await?);
+    let mut problems = folder.compare_choices(name, &client.record(&request, &pairs).await?);
     if args.all {
         let mut progress = GamesProgress::new(name);
-        let evaluated = client.client.evaluate_all(&request, |now| progress.show(now)).await?;
+        let evaluated = client.evaluate_all(&request, |now| progress.show(now)).await?;
         problems.extend(compare_games(result, &evaluated));
     }
     Ok(problems)

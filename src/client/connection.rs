@@ -5,9 +5,10 @@ use std::time::Duration;
 use tonic::Status;
 use tonic::codegen::http::Uri;
 use tonic::metadata::{Ascii, MetadataValue};
-use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
+use tonic::transport::{Certificate, ClientTlsConfig, Endpoint, Identity};
 
 use super::error::{ClientError, error, innermost};
+use super::link::Link;
 use tetrion_protocol::limits::MAX_RESPONSE_BYTES;
 use tetrion_protocol::pb::environment_service_client::EnvironmentServiceClient;
 use tetrion_protocol::secret::Secret;
@@ -124,9 +125,9 @@ pub fn endpoint(address: &str, options: &ConnectOptions) -> Result<Endpoint, Cli
 }
 
 /// Connects to one server without a call.
-pub(super) async fn open(address: &str, options: &ConnectOptions) -> Result<Channel, ClientError> {
+pub(super) async fn open(address: &str, options: &ConnectOptions) -> Result<Link, ClientError> {
     let endpoint = endpoint(address, options)?;
-    endpoint.connect().await.map_err(|error| unreachable(address, &error))
+    endpoint.connect().await.map(Link::new).map_err(|error| unreachable(address, &error))
 }
 
 fn unreachable(address: &str, error: &tonic::transport::Error) -> ClientError {
@@ -137,20 +138,21 @@ fn unreadable(address: &str) -> ClientError {
     ClientError::Address { address: address.to_owned() }
 }
 
-/// A server and the connection to it, which reconnects by itself.
+/// A server and the way to it. A connection reconnects by itself.
 #[derive(Clone, Debug)]
-pub(super) struct ServerChannel {
+pub(super) struct LinkedServer {
+    /// The address as the caller gave it, for messages.
     pub(super) address: String,
-    pub(super) channel: Channel,
+    pub(super) link: Link,
     pub(super) authorization: Option<MetadataValue<Ascii>>,
     /// The revision that requests ask for; 0 if any will do.
     pub(super) min_revision: u32,
 }
 
-impl ServerChannel {
+impl LinkedServer {
     /// The generated client of the calls on environments, which accepts the largest answer.
-    pub(super) fn environments(&self) -> EnvironmentServiceClient<Channel> {
-        EnvironmentServiceClient::new(self.channel.clone())
+    pub(super) fn environments(&self) -> EnvironmentServiceClient<Link> {
+        EnvironmentServiceClient::new(self.link.clone())
             .max_decoding_message_size(MAX_RESPONSE_BYTES as usize)
     }
 

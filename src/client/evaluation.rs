@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tonic::Streaming;
 
-use super::connection::ServerChannel;
+use super::connection::LinkedServer;
 use super::error::error;
 use super::{Client, ClientError, Policy, RulesChoice};
 use tetrion_core::engine::{EpisodeEnd, Rules};
@@ -319,14 +319,14 @@ impl Events {
     }
 }
 
-impl ServerChannel {
+impl LinkedServer {
     pub(super) async fn evaluate(
         &self,
         request: &EvaluationRequest,
         pairs: Option<&[Pair]>,
         include_recordings: bool,
     ) -> Result<Events, ClientError> {
-        let mut client = EvaluationServiceClient::new(self.channel.clone())
+        let mut client = EvaluationServiceClient::new(self.link.clone())
             .max_decoding_message_size(MAX_RESPONSE_BYTES as usize);
         let answer = client
             .evaluate_policies(self.request(pb::EvaluatePoliciesRequest {

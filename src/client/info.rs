@@ -2,7 +2,7 @@
 
 use tonic::Status;
 
-use super::connection::{CALL_TIMEOUT, ServerChannel};
+use super::connection::{CALL_TIMEOUT, LinkedServer};
 use tetrion_protocol::pb;
 
 /// A server's answer to `GetServerInfo`: versions, threads and limits.
@@ -66,7 +66,7 @@ pub struct FeatureSetInfo {
     pub columns: Vec<String>,
 }
 
-impl ServerChannel {
+impl LinkedServer {
     /// Asks the server for its facts. Fails after [`CALL_TIMEOUT`].
     pub(super) async fn info(&self) -> Result<ServerInfo, Status> {
         let mut request = self.request(pb::GetServerInfoRequest {});

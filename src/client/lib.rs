@@ -1,4 +1,5 @@
-//! A client for servers, in plain types, used by our commands and tests.
+//! A client for servers, in plain types, used by our commands and tests. A [`Link`] leads it to the services of a server
+//! or of this process.
 //!
 //! A [`Client`] connects to one server or to several equal ones. With several, it splits the games of an evaluation
 //! into calls, and each server gets another call when it has finished one. If a call breaks, the client keeps the games
@@ -21,6 +22,7 @@ mod error;
 mod evaluation;
 mod health;
 mod info;
+mod link;
 mod pages;
 mod raw;
 mod raw_bytes;
@@ -40,6 +42,7 @@ pub use evaluation::{
 };
 pub use health::check_health;
 pub use info::{Catalog, EvaluationLimits, FeatureSetInfo, RulesPresetInfo, ServerInfo};
+pub use link::Link;
 pub use raw::{RawCall, RawClient, RawFailure, code_name};
 pub use raw_bytes::RawBytes;
 pub use tetrion_protocol::rules::RulesChoice;
@@ -49,15 +52,15 @@ pub use watching::{
 
 use std::time::Duration;
 
-use connection::{ServerChannel, open};
+use connection::{LinkedServer, open};
 use error::first;
 
 use tetrion_protocol::revision::PROTOCOL_REVISION;
 
-/// Connections to equal servers. Cheap to clone.
+/// Equal servers, or the services in this process. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Client {
-    servers: Vec<ServerChannel>,
+    servers: Vec<LinkedServer>,
     patience: Duration,
     warnings: Vec<String>,
 }
@@ -76,10 +79,10 @@ impl Client {
         let min_revision = if options.any_version { 0 } else { PROTOCOL_REVISION };
         let (mut servers, mut warnings) = (Vec::new(), Vec::new());
         for address in addresses {
-            let channel = open(address, &options).await?;
-            let server = ServerChannel {
+            let link = open(address, &options).await?;
+            let server = LinkedServer {
                 address: address.clone(),
-                channel,
+                link,
                 authorization: authorization.clone(),
                 min_revision,
             };
@@ -88,6 +91,18 @@ impl Client {
             servers.push(server);
         }
         Ok(Client { servers, patience: options.patience, warnings })
+    }
+
+    /// A client of the services in this process: calls as to a server, without a connection that could break. While they
+    /// are busy, it tries again until `patience` has run out.
+    pub fn inside(services: Link, patience: Duration) -> Client {
+        let server = LinkedServer {
+            address: "this process".to_owned(),
+            link: services,
+            authorization: None,
+            min_revision: PROTOCOL_REVISION,
+        };
+        Client { servers: vec![server], patience, warnings: Vec::new() }
     }
 
     /// Warnings for the caller about servers whose rules version differs from this client's.

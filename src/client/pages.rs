@@ -7,7 +7,7 @@ use tonic::codegen::http::{Method, Request, Response, StatusCode, header};
 use tower::ServiceExt;
 
 use super::Client;
-use super::connection::ServerChannel;
+use super::connection::LinkedServer;
 
 /// How long a server may take to show its page.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -26,7 +26,7 @@ impl Client {
     }
 }
 
-impl ServerChannel {
+impl LinkedServer {
     /// The URL for a browser.
     fn page(&self) -> String {
         let address = self.address.trim_end_matches('/');
@@ -36,7 +36,7 @@ impl ServerChannel {
     /// The answer to a HEAD request for `/`, over the connection of the calls; `None` if the server does not answer.
     async fn head_of_page(&self) -> Option<Response<Body>> {
         let request = Request::builder().method(Method::HEAD).uri("/").body(Body::empty()).ok()?;
-        self.channel.clone().oneshot(request).await.ok()
+        self.link.clone().oneshot(request).await.ok()
     }
 }
 

@@ -20,11 +20,11 @@ use tonic::codegen::http::{Request, Response, Uri};
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::{Code, Status};
 use tonic_web::{GrpcWebCall, GrpcWebClientLayer};
-use tower::util::BoxCloneSyncService;
 use tower::{BoxError, Service, ServiceBuilder};
 
 use super::connection::{endpoint, open};
 use super::error::first;
+use super::link::Link;
 use super::raw_bytes::RawBytes;
 use super::{ClientError, ConnectOptions};
 
@@ -36,7 +36,7 @@ const REQUEST_ID: &str = "x-request-id";
 /// A client whose messages are bytes. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct RawClient {
-    target: BoxCloneSyncService<Request<Body>, Response<Body>, BoxError>,
+    target: Link,
     /// Scheme and host of the server, if the target needs them.
     origin: Option<Uri>,
     authorization: Option<MetadataValue<Ascii>>,
@@ -63,14 +63,8 @@ pub struct RawFailure {
 }
 
 impl RawClient {
-    /// A client of a service for HTTP requests with gRPC bodies, which waits this long for an answer.
-    pub fn new<S>(service: S, patience: Duration) -> RawClient
-    where
-        S: Service<Request<Body>, Response = Response<Body>> + Clone + Send + Sync + 'static,
-        S::Error: Into<BoxError>,
-        S::Future: Send,
-    {
-        let target = BoxCloneSyncService::new(ServiceBuilder::new().map_err(Into::into).service(service));
+    /// A client of services, which waits this long for an answer.
+    pub fn new(target: Link, patience: Duration) -> RawClient {
         RawClient { target, origin: None, authorization: None, patience }
     }
 
@@ -87,14 +81,14 @@ impl RawClient {
     ) -> Result<RawClient, ClientError> {
         let authorization = options.authorization()?;
         let endpoint = endpoint(address, options)?;
-        let channel = open(address, options).await?;
+        let link = open(address, options).await?;
         let client = match (is_web, endpoint.uri().scheme_str()) {
-            (false, _) => RawClient::new(channel, options.patience),
+            (false, _) => RawClient::new(link, options.patience),
             (true, Some("http")) => {
                 let http = Client::builder(TokioExecutor::new()).build_http();
                 RawClient { origin: Some(endpoint.uri().clone()), ..RawClient::web(http, options.patience) }
             }
-            (true, _) => RawClient::web(channel, options.patience),
+            (true, _) => RawClient::web(link, options.patience),
         };
         let client = RawClient { authorization, ..client };
         // The program at the address may be another one, or refuse every call of this caller.
@@ -124,7 +118,7 @@ impl RawClient {
             .layer(GrpcWebClientLayer::new())
             .map_request(|request: Request<GrpcWebCall<Body>>| request.map(Body::new))
             .service(service);
-        RawClient::new(service, patience)
+        RawClient::new(Link::new(service), patience)
     }
 
     /// Starts a call with this id and its first request. A stream takes further requests.

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::connection::{FIRST_REST, LONGEST_REST, ServerChannel};
+use super::connection::{FIRST_REST, LONGEST_REST, LinkedServer};
 use super::evaluation::Pair;
 use super::{
     Client, ClientError, Evaluated, EvaluationProgress, EvaluationRequest, Event, GameResult, LossEstimate,
@@ -88,7 +88,7 @@ impl Client {
     }
 }
 
-impl ServerChannel {
+impl LinkedServer {
     /// Runs one call to its end, successful or not: removes the games that arrived from `missing`.
     async fn call(
         &self,

@@ -3,7 +3,7 @@
 use tokio::time::timeout;
 use tonic::Streaming;
 
-use super::connection::{CALL_TIMEOUT, ServerChannel};
+use super::connection::{CALL_TIMEOUT, LinkedServer};
 use super::error::error;
 use super::{Client, ClientError};
 use tetrion_core::engine::Rules;
@@ -61,7 +61,7 @@ pub struct WatchedFrame {
 /// A session in the process of being watched.
 #[derive(Debug)]
 pub struct Watching {
-    server: ServerChannel,
+    server: LinkedServer,
     session: WatchedSession,
     stream: Streaming<pb::WatchSessionResponse>,
 }
@@ -154,7 +154,7 @@ impl Watching {
 
 /// The next message. The server sends one at least every ten seconds.
 async fn event(
-    server: &ServerChannel,
+    server: &LinkedServer,
     stream: &mut Streaming<pb::WatchSessionResponse>,
 ) -> Result<Event, ClientError> {
     let message = timeout(CALL_TIMEOUT, stream.message()).await.map_err(|_| silent(server))?;
@@ -163,11 +163,11 @@ async fn event(
     message.event.ok_or_else(|| ClientError::Answer("an event of an unknown kind".to_owned()))
 }
 
-fn silent(server: &ServerChannel) -> ClientError {
+fn silent(server: &LinkedServer) -> ClientError {
     lost(server, "nothing came for half a minute")
 }
 
-fn lost(server: &ServerChannel, message: &str) -> ClientError {
+fn lost(server: &LinkedServer, message: &str) -> ClientError {
     ClientError::Lost { address: server.address.clone(), message: message.to_owned() }
 }
 

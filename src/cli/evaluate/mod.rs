@@ -23,7 +23,7 @@ use anyhow::Context;
 use self::contestants::{Contestant, contestants};
 use self::record::{record, stems};
 use self::report::{Difference, to_json, to_text};
-use super::connection::Connection;
+use super::connection::connect;
 use super::interrupt::INTERRUPTED;
 use super::options::check_writable;
 use super::output::{print, say, stdout_columns};
@@ -77,7 +77,7 @@ async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
         let problem = || format!("cannot make the folder {}", folder.display());
         fs::create_dir_all(folder).with_context(problem)?;
     }
-    let connection = Connection::open(&args.connection, &args.computing).await?;
+    let client = connect(&args.connection, &args.computing).await?;
     let mut rules_version = String::new();
     let (mut requests, mut evaluations) = (Vec::new(), Vec::new());
     let mut scores = Vec::new();
@@ -92,7 +92,7 @@ async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
             loss_trials: args.loss_trials.unwrap_or(0),
         };
         let start = Instant::now();
-        let evaluated = play(&connection.client, &request, &name).await?;
+        let evaluated = play(&client, &request, &name).await?;
         scores.push(Score::of(&name, &evaluated, start.elapsed().as_secs_f64()));
         // The next contestant must play under the same version of the rules.
         rules_version = evaluated.started.rules_version.clone();
@@ -116,7 +116,7 @@ async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
         let played = requests.iter().zip(&evaluations).zip(&scores).zip(&stems);
         for (((request, evaluated), Score { name, .. }), stem) in played {
             let wanted = (selection.0.as_slice(), folder);
-            let files = record(&connection.client, request, evaluated, name, stem, wanted).await?;
+            let files = record(&client, request, evaluated, name, stem, wanted).await?;
             let recordings = count(files as u64, "recording");
             say(format_args!("{name}: {recordings} in {}", folder.display()));
         }

@@ -1,12 +1,11 @@
 //! The display of a training run, on stderr: on a terminal a growing curve above a line of numbers, otherwise one line
-//! per generation. stdout is for the result. The page of the server inside this process also shows the curve.
+//! per generation. stdout is for the result. A page of this process also shows the curve.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::cli::connection::Connection;
 use crate::cli::output::{clear_screen, say};
 use crate::cli::progress::{pieces_per_second, terminal_columns, terminal_rows};
 use crate::plot::Chart;
@@ -45,7 +44,7 @@ pub struct Display {
     /// Start of the games in progress.
     since: Instant,
     /// The curve on the page.
-    page: Option<TrainingCurve>,
+    page: TrainingCurve,
 }
 
 /// Results of a generation, as parts of a line.
@@ -61,7 +60,7 @@ pub struct News {
 
 impl Display {
     /// A display of a run of this length. `done` generations are complete, and `chart` shows them.
-    pub fn new(generations: u32, done: usize, chart: &Chart, connection: &Connection) -> Display {
+    pub fn new(generations: u32, done: usize, chart: &Chart, page: TrainingCurve) -> Display {
         let bar = std::io::stderr().is_terminal().then(|| {
             let template = format!("{{prefix}}{{bar:{BAR}}} generation {{pos}} of {{len}}{{msg}}");
             let style = ProgressStyle::with_template(&template);
@@ -70,7 +69,6 @@ impl Display {
             bar.enable_steady_tick(Duration::from_millis(200));
             bar
         });
-        let page = connection.own.as_ref().map(|own| own.training.clone());
         let since = Instant::now();
         let display = Display {
             bar,
@@ -184,12 +182,10 @@ impl Display {
     }
 
     fn show_on_page(&self, done: usize, chart: &Chart) {
-        if let Some(page) = &self.page {
-            let mut json = chart.to_json();
-            json["generations"] = self.generations.into();
-            json["done"] = done.into();
-            page.put(json.to_string());
-        }
+        let mut json = chart.to_json();
+        json["generations"] = self.generations.into();
+        json["done"] = done.into();
+        self.page.put(json.to_string());
     }
 
     /// Removes the moving lines from the terminal.

@@ -20,7 +20,7 @@ use std::process::ExitCode;
 
 use self::run::RunArgs;
 use self::training::follow;
-use super::connection::Connection;
+use super::connection::{TrainingPage, connect};
 use crate::trainer::learning::Learning;
 use crate::trainer::lessons;
 use crate::trainer::run::create;
@@ -38,20 +38,20 @@ pub fn run(args: TrainArgs) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let code = runtime.block_on(async {
         let run = method.run();
-        let connection = Connection::open(&run.connection, &run.computing).await?.with_page().await?;
-        let client = &connection.client;
+        let client = &connect(&run.connection, &run.computing).await?;
+        let page = TrainingPage::open().await?;
         match (&args.resume, &method) {
-            (Some(folder), _) => resume(folder, run, &connection).await,
-            (None, Method::Cem(cem)) => search(cem.settings(client).await?, run, &connection).await,
+            (Some(folder), _) => resume(folder, run, client, &page).await,
+            (None, Method::Cem(cem)) => search(cem.settings(client).await?, run, client, &page).await,
             (None, Method::Genetic(genetic)) => {
-                search(genetic.settings(client).await?, run, &connection).await
+                search(genetic.settings(client).await?, run, client, &page).await
             }
             (None, Method::Td(td)) => {
                 let settings = td.settings(client).await?;
                 // Ask the server before creating the folder.
                 lessons::check(&settings, client).await?;
                 let folder = create(run.out.as_deref(), &settings)?;
-                follow(Learning::begin(settings, client, folder)?, false, run, &connection).await
+                follow(Learning::begin(settings, client, folder)?, false, run, client, &page).await
             }
         }
     });
@@ -60,20 +60,28 @@ pub fn run(args: TrainArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Starts a search. Before creating the folder, it asks the server whether it would play the games.
-async fn search(settings: Settings, run: &RunArgs, connection: &Connection) -> anyhow::Result<ExitCode> {
-    let client: &Client = &connection.client;
+async fn search(
+    settings: Settings,
+    run: &RunArgs,
+    client: &Client,
+    page: &TrainingPage,
+) -> anyhow::Result<ExitCode> {
     settings.check(client).await?;
     let folder = create(run.out.as_deref(), &settings)?;
-    follow(Search::begin(settings, client, folder)?, false, run, connection).await
+    follow(Search::begin(settings, client, folder)?, false, run, client, page).await
 }
 
 /// Resumes the run in a folder, for any method.
-async fn resume(folder: &Path, run: &RunArgs, connection: &Connection) -> anyhow::Result<ExitCode> {
-    let client = &connection.client;
+async fn resume(
+    folder: &Path,
+    run: &RunArgs,
+    client: &Client,
+    page: &TrainingPage,
+) -> anyhow::Result<ExitCode> {
     if lessons::is_learning(folder) {
         let learning = Learning::resume(folder, run.generations, client).await?;
-        follow(learning, true, run, connection).await
+        follow(learning, true, run, client, page).await
     } else {
-        follow(Search::resume(folder, run.generations, client).await?, true, run, connection).await
+        follow(Search::resume(folder, run.generations, client).await?, true, run, client, page).await
     }
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::display::{Display, News, news, news_of_lesson};
 use super::run::RunArgs;
-use crate::cli::connection::Connection;
+use crate::cli::connection::TrainingPage;
 use crate::cli::evaluate::interval;
 use crate::cli::failure::fail;
 use crate::cli::interrupt::INTERRUPTED;
@@ -22,6 +22,7 @@ use crate::trainer::run_folder::{BEST, RunFolder, WEIGHTS};
 use crate::trainer::search::Search;
 use crate::trainer::settings::Settings;
 use crate::trainer::unit::Unit;
+use tetrion_client::Client;
 use tetrion_toolkit::optimizers::Config;
 
 /// A training run of any method.
@@ -107,22 +108,22 @@ pub async fn follow(
     mut training: impl Training,
     is_resumed: bool,
     args: &RunArgs,
-    connection: &Connection,
+    client: &Client,
+    page: &TrainingPage,
 ) -> anyhow::Result<ExitCode> {
     let folder = training.folder().folder().display().to_string();
     let done = training.folder().num_generations() as usize;
-    let mut display = Display::new(training.settings().generations, done, &training.chart(), connection);
+    let mut display =
+        Display::new(training.settings().generations, done, &training.chart(), page.curve.clone());
     display.say(&match (is_resumed, training.folder().num_generations()) {
         (false, _) => format!("the run is in {folder}"),
         (true, 0) => format!("{folder} has no complete generation: starting again"),
         (true, generations) => format!("resuming {folder} after generation {generations}"),
     });
-    if let Some(own) = &connection.own {
-        display.say(&format!("its learning curve grows at {}#training", own.page()));
-    }
+    display.say(&format!("its learning curve grows at {}", page.url));
     if !args.connection.server.is_empty() {
         // Evaluations are ordinary calls, so a server's page shows the calls but no learning curve.
-        let pages = connection.client.pages().await;
+        let pages = client.pages().await;
         if !pages.is_empty() {
             display.say(&format!("pages of the servers: {}", pages.join(", ")));
         }

@@ -12,7 +12,7 @@ use anyhow::bail;
 
 use super::args::WatchArgs;
 use crate::cli::computing::ComputingArgs;
-use crate::cli::connection::Connection;
+use crate::cli::connection::connect;
 use crate::cli::output::print;
 use crate::cli::terminal;
 use crate::input::UsageError;
@@ -45,15 +45,15 @@ pub fn run(args: &WatchArgs, session: &str) -> anyhow::Result<ExitCode> {
     let patience = Duration::from_secs_f64(args.connection.patience);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let begun = runtime.block_on(async {
-        let connection = Connection::open(&args.connection, &ComputingArgs::default()).await?;
+        let client = connect(&args.connection, &ComputingArgs::default()).await?;
         let session = match session {
             name if name.starts_with(PREFIX) => name.to_owned(),
-            label => chosen(&connection.client.sessions().await?, label)?,
+            label => chosen(&client.sessions().await?, label)?,
         };
         let env_ids = Some(args.envs.as_slice()).filter(|env_ids| !env_ids.is_empty());
-        let mut watching = connection.client.watch_session(&session, env_ids).await?;
+        let mut watching = client.watch_session(&session, env_ids).await?;
         let first = watching.next().await?;
-        anyhow::Ok((connection.client, watching, Arc::new(Mutex::new(FrameHistory::new(first)))))
+        anyhow::Ok((client, watching, Arc::new(Mutex::new(FrameHistory::new(first)))))
     });
     let (client, watching, kept) = begun?;
     let watched = watching.session().clone();

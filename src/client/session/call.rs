@@ -4,19 +4,19 @@ use std::future::Future;
 use std::time::Duration;
 
 use tokio::time::Instant;
-use tonic::transport::Channel;
 use tonic::{Response, Status};
 
 use crate::ClientError;
-use crate::connection::{CALL_TIMEOUT, FIRST_REST, LONGEST_REST, ServerChannel};
+use crate::Link;
+use crate::connection::{CALL_TIMEOUT, FIRST_REST, LONGEST_REST, LinkedServer};
 use tetrion_protocol::pb::environment_service_client::EnvironmentServiceClient;
 
 /// Makes a call, and repeats it while it is lost on the way.
 pub(super) async fn call<Q: Clone, A>(
-    server: &ServerChannel,
+    server: &LinkedServer,
     patience: Duration,
     message: Q,
-    send: impl AsyncFn(EnvironmentServiceClient<Channel>, tonic::Request<Q>) -> Result<Response<A>, Status>,
+    send: impl AsyncFn(EnvironmentServiceClient<Link>, tonic::Request<Q>) -> Result<Response<A>, Status>,
 ) -> Result<A, ClientError> {
     let start = Instant::now();
     let mut rest = FIRST_REST;

@@ -22,10 +22,10 @@ pub use tetrion_protocol::session::{AutoresetMode, InvalidActionPolicy};
 use std::time::Duration;
 
 use bytes::Bytes;
-use tonic::transport::Channel;
 use tonic::{Response, Status};
 
-use super::connection::ServerChannel;
+use super::Link;
+use super::connection::LinkedServer;
 use super::{Client, ClientError, RulesChoice};
 use answer::{Names, missing};
 use call::call;
@@ -37,7 +37,7 @@ use tetrion_protocol::{envs, pb, positions, rendering, tensor};
 /// A session on a server.
 #[derive(Debug)]
 pub struct Session {
-    server: ServerChannel,
+    server: LinkedServer,
     patience: Duration,
     name: String,
     num_envs: u32,
@@ -264,7 +264,7 @@ impl Session {
     async fn call<Q: Clone, A>(
         &self,
         message: Q,
-        send: impl AsyncFn(EnvironmentServiceClient<Channel>, tonic::Request<Q>) -> Result<Response<A>, Status>,
+        send: impl AsyncFn(EnvironmentServiceClient<Link>, tonic::Request<Q>) -> Result<Response<A>, Status>,
     ) -> Result<A, ClientError> {
         call(&self.server, self.patience, message, send).await
     }

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 pub use self::args::BenchmarkArgs;
 use tetrion::benchmark::{BenchmarkResult, Entrant, Folder, Game, NAME, OutsideGames, PlayerNote, RESULT};
-use tetrion::cli::connection::Connection;
+use tetrion::cli::connection::connect;
 use tetrion::cli::interrupt::INTERRUPTED;
 use tetrion::cli::output::{print, say};
 use tetrion::cli::progress::{GamesProgress, WorkProgress};
@@ -76,15 +76,15 @@ async fn play(
         entrant.note.name.clone_from(name);
         entrant.note.check_name().map_err(|problem| UsageError(format!("--{problem}")))?;
     }
-    let connection = Connection::open(&args.connection, &args.computing).await?;
+    let client = connect(&args.connection, &args.computing).await?;
     folder.create()?;
     let name = &entrant.note.name;
     let request = entrant.request(class);
     let mut progress = GamesProgress::new(&format!("{name} in {NAME}, class {}", class.name));
-    let evaluated = connection.client.evaluate_all(&request, |now| progress.show(now)).await?;
+    let evaluated = client.evaluate_all(&request, |now| progress.show(now)).await?;
     drop(progress);
     let first: Vec<u32> = (0..class.recordings).collect();
-    let recordings = recorded(&connection.client, &request, &evaluated, name, &first).await?;
+    let recordings = recorded(&client, &request, &evaluated, name, &first).await?;
     for (&game, recording) in first.iter().zip(&recordings) {
         folder.write_recording(game, recording).context("cannot write a recording")?;
     }

@@ -23,7 +23,7 @@ pub use self::args::ReproduceArgs;
 use self::experiments::{Experiment, Player, Row, experiments};
 use self::report::{PlayedRow, Report, RowReport};
 use self::search::search;
-use tetrion::cli::connection::Connection;
+use tetrion::cli::connection::connect;
 use tetrion::cli::interrupt::INTERRUPTED;
 use tetrion::cli::output::{print, say};
 use tetrion::cli::progress::{GamesProgress, rows_left};
@@ -88,14 +88,14 @@ pub fn run(args: ReproduceArgs) -> anyhow::Result<ExitCode> {
 }
 
 async fn reproduce(args: &ReproduceArgs, wanted: &[&Named]) -> anyhow::Result<()> {
-    let connection = Connection::open(&args.connection, &args.computing).await?;
+    let client = connect(&args.connection, &args.computing).await?;
     if let Some(folder) = &args.write {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     }
     for experiment in wanted {
         let forms = match experiment {
-            Named::Played(experiment) => play(args, &connection.client, experiment).await?.forms(),
-            Named::Optimum => optimum::solve(args, &connection.client).await?.forms(),
+            Named::Played(experiment) => play(args, &client, experiment).await?.forms(),
+            Named::Optimum => optimum::solve(args, &client).await?.forms(),
         };
         let text = if args.json {
             format!("{}\n", forms.json)

@@ -8,13 +8,14 @@ mod wrong;
 
 use std::fs;
 
-use tetrion::client::{ConnectOptions, RawClient};
+use tetrion::client::{ConnectOptions, Link, RawClient};
 use tetrion::conformance::{Event, KIT, Line, Names, Report, Script, run};
 use tetrion::server::{Inside, ServerConfig};
 
 /// The services in this process, as the kit calls them.
 fn inside() -> RawClient {
-    RawClient::new(Inside::start(&ServerConfig::default()).unwrap(), ConnectOptions::default().patience)
+    let inside = Inside::start(&ServerConfig::default()).unwrap();
+    RawClient::new(Link::new(inside), ConnectOptions::default().patience)
 }
 
 /// Plays these files without looking on.

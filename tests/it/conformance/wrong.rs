@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use http_body::{Body as _, Frame};
 use prost::Message;
-use tetrion::client::{ConnectOptions, RawClient};
+use tetrion::client::{ConnectOptions, Link, RawClient};
 use tetrion::conformance::Script;
 use tetrion::protocol::pb;
 use tetrion::protocol::pb::evaluate_policies_response::Event;
@@ -165,7 +165,7 @@ impl Fault {
 /// The differences that the fault in the answer to one line makes.
 async fn found(line: usize, fault: Fault) -> Vec<String> {
     let inner = Inside::start(&ServerConfig::default()).unwrap();
-    let client = RawClient::new(Wrong { inner, line, fault }, ConnectOptions::default().patience);
+    let client = RawClient::new(Link::new(Wrong { inner, line, fault }), ConnectOptions::default().patience);
     let report = play(&client, &[Script::parse("wrong", TEXT).unwrap()]).await;
     report.differences.iter().map(ToString::to_string).collect()
 }
@@ -342,7 +342,7 @@ async fn what_depends_on_a_missing_answer_is_reported_once() {
 #[tokio::test]
 async fn an_answer_may_take_as_long_as_the_client_is_told() {
     let silent = tower::service_fn(|_| std::future::pending::<Result<Response<Body>, Infallible>>());
-    let client = RawClient::new(silent, Duration::from_millis(10));
+    let client = RawClient::new(Link::new(silent), Duration::from_millis(10));
     let report = play(&client, &[Script::parse("wrong", TEXT).unwrap()]).await;
     let found: Vec<String> = report.differences.iter().map(ToString::to_string).collect();
     let refusal = r##"{"#message":"no answer within 10ms","code":"DEADLINE_EXCEEDED"}"##;
