@@ -175,7 +175,23 @@ impl Connection {
 
     /// Sends bytes. It is an error if the server does not take them.
     pub async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
-        timeout(PATIENCE, self.write.write_all(bytes)).await?
+        let sent = timeout(PATIENCE, self.write.write_all(bytes)).await?;
+        match sent {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.closed(&error.to_string()).await),
+        }
+    }
+
+    /// The error of a connection that the server has closed, with the reason that it gave.
+    async fn closed(&mut self, seen: &str) -> io::Error {
+        let mut reason = "none".to_owned();
+        while let Ok(Some(frame)) = self.next().await {
+            if frame.kind == GOAWAY {
+                let words = String::from_utf8_lossy(frame.payload.get(8..).unwrap_or_default()).into_owned();
+                reason = format!("code {} {words:?}", frame.code());
+            }
+        }
+        io::Error::other(format!("{seen}; the server's reason: {reason}"))
     }
 
     /// Sends bytes until the server takes no more for this long. Whether it took all of them.
@@ -196,8 +212,14 @@ impl Connection {
         loop {
             match self.next().await? {
                 Some(frame) if frame.kind == PING && frame.payload == MARK => return Ok(frames),
+                Some(frame) if frame.kind == GOAWAY => {
+                    return Err(io::Error::other(format!(
+                        "the server closes the connection: code {}",
+                        frame.code()
+                    )));
+                }
                 Some(frame) => frames.push(frame),
-                None => return Err(io::ErrorKind::UnexpectedEof.into()),
+                None => return Err(self.closed("no more frames").await),
             }
         }
     }
