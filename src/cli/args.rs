@@ -35,6 +35,8 @@ use super::{
 };
 use crate::input::UsageError;
 use crate::text::escapes::visible;
+use tetrion_core::agents::Search;
+use tetrion_core::engine::RULES_FIELDS;
 use tetrion_core::names::unknown;
 
 /// The end of `--help`; `main.rs` has the same codes.
@@ -142,16 +144,26 @@ fn matches(command: &clap::Command, args: &[OsString]) -> clap::ArgMatches {
 /// Flags of other servers, and the flag of `serve` that replaces them.
 const ELSEWHERE: ([&str; 4], &str) = (["--port", "--host", "--bind", "--address"], "--listen");
 
-/// Adds a tip for a flag that other programs have, such as `serve --port`.
+/// Adds a tip for a flag that other programs have, such as `serve --port`, and for a flag with the name of a field of the
+/// rules or of a method of search.
 fn with_tip(mut error: clap::Error, args: &[OsString]) -> clap::Error {
     let (others, own) = ELSEWHERE;
-    let is_other = |flag: &ContextValue| others.iter().any(|other| flag.to_string() == *other);
-    if error.kind() == ErrorKind::UnknownArgument
-        && error.get(ContextKind::InvalidArg).is_some_and(is_other)
-        && args.iter().any(|arg| arg == "serve")
-    {
-        error.insert(ContextKind::SuggestedArg, ContextValue::String(own.to_owned()));
+    let Some(flag) = error.get(ContextKind::InvalidArg).map(ToString::to_string) else { return error };
+    if error.kind() != ErrorKind::UnknownArgument {
+        return error;
     }
+    let name = flag.trim_start_matches('-').replace('-', "_");
+    let field = RULES_FIELDS.iter().find(|field| field.name.replace('.', "_") == name);
+    let tip = if others.contains(&flag.as_str()) && args.iter().any(|arg| arg == "serve") {
+        own.to_owned()
+    } else if let Some(field) = field {
+        format!("--rules {}=VALUE", field.name)
+    } else if Search::METHODS.contains(&name.as_str()) {
+        format!("--search {name}")
+    } else {
+        return error;
+    };
+    error.insert(ContextKind::SuggestedArg, ContextValue::String(tip));
     error
 }
 

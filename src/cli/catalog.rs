@@ -38,7 +38,7 @@ A request starts from one of them, by default `simplified`, and may change any f
 const FIELDS_HEAD: &str = "\
 Fields of a preset that a request can change.
 In [`rules.proto`](../proto/tetrion/v1/rules.proto), in `rules` of the Python client and in files, a dot leads into a message: `garbage.delay_pieces` is `{\"garbage\": {\"delay_pieces\": 2}}`.
-Flags have hyphens for dots and underscores (`--garbage-delay-pieces`).
+On the command line they follow the preset (`--rules guideline,garbage.delay_pieces=2`).
 ";
 
 const CHOICES_HEAD: &str = "\

@@ -88,20 +88,7 @@ const HEADINGS: [Heading; 25] = [
         "Players",
         &["players", "player", "weights", "formula", "features", "playouts", "against", "hint"],
     ),
-    Heading::new(
-        "Search",
-        &[
-            "lookahead",
-            "expectation",
-            "expectation_pieces",
-            "expectation_placements",
-            "lost_piece",
-            "discount",
-            "expectation_terms",
-            "caution",
-            "terminal_value",
-        ],
-    ),
+    Heading::new("Search", &["search", "terminal_value"]),
     Heading::new("Session", &["session", "envs"]),
     Heading::new(RULES, &["size", "rules"]),
     Heading::new(

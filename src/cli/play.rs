@@ -6,6 +6,7 @@
 
 use std::process::ExitCode;
 
+use super::rules::rules_by_default;
 use super::search::SearchArgs;
 use super::shown::ShownArgs;
 use crate::input::UsageError;
@@ -15,10 +16,9 @@ use crate::viewers::{MAX_FALL_SPEED, Play, PlaySetup};
 /// The options of `tetrion play`.
 #[derive(Debug, clap::Args)]
 #[command(
-    mut_arg("lookahead", |arg| arg.requires("against")),
-    mut_arg("expectation", |arg| arg.requires("against")),
+    mut_arg("search", |arg| arg.requires("against")),
     mut_arg("terminal_value", |arg| arg.requires("against")),
-    mut_arg("rules", |arg| arg.help("Rules preset; under lab and guideline you steer falling pieces by keys [default: the rules of a run in --against, or simplified]")),
+    mut_arg("rules", |arg| rules_by_default(arg, "the rules of a run in --against, or simplified")),
     mut_arg("width", |arg| arg.help("Columns of the playfield [default: 10, or the preset's]")),
     mut_arg("height", |arg| arg.help("Rows of the playfield [default: 20, or the preset's]")),
     mut_arg("seed", |arg| arg.help("Seed for the games, as in `evaluate` [default: random]")),

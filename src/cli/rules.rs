@@ -1,12 +1,12 @@
 //! The flags for the rules, shared by all subcommands that play games. The engine's table of fields defines them.
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
-use clap::{Arg, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
+use std::fmt::Write;
+
+use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
 
 use crate::trainer::rules::RulesNote;
 use tetrion_client::RulesChoice;
-use tetrion_core::engine::{Changes, ChoiceValue, FieldKind, FieldValue, RULES_FIELDS, Rules, RulesField};
-use tetrion_protocol::rules;
+use tetrion_core::engine::{Changes, FieldKind, PRESETS, RULES_FIELDS, Rules, RulesField};
 
 /// The options for the rules: a preset and changes to it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,14 +19,8 @@ pub struct RulesArgs {
 /// Name of the group of these flags.
 const GROUP: &str = "RulesArgs";
 
-/// Fields that `-h` shows; `--help` shows all.
-const SHORT_HELP: [&str; 2] = ["width", "height"];
-
-/// Id of a field's flag, such as `garbage_delay_pieces` for `garbage.delay_pieces`. The flag has hyphens:
-/// `--garbage-delay-pieces`.
-fn id(field: &RulesField) -> String {
-    field.name.replace('.', "_")
-}
+/// Fields that have a flag of their own, which comes before the change in `--rules`.
+const FLAGS: [&str; 3] = ["width", "height", "preview"];
 
 impl Args for RulesArgs {
     fn group_id() -> Option<clap::Id> {
@@ -34,10 +28,14 @@ impl Args for RulesArgs {
     }
 
     fn augment_args(command: Command) -> Command {
-        let preset =
-            Arg::new("rules").long("rules").value_name("PRESET").help("Rules preset [default: simplified]");
+        let rules = Arg::new("rules")
+            .long("rules")
+            .value_name("PRESET[,FIELD=VALUE]...")
+            .action(ArgAction::Append)
+            .value_parser(str::parse::<RulesChoice>);
+        let rules = rules_by_default(rules, "simplified");
         let group = ArgGroup::new(GROUP).multiple(true).args(RulesArgs::ids());
-        command.arg(preset).args(RULES_FIELDS.iter().map(arg)).group(group)
+        command.arg(rules).args(FLAGS.iter().map(|name| flag(name))).group(group)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -53,71 +51,49 @@ impl FromArgMatches for RulesArgs {
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        if let Some(preset) = matches.get_one::<String>("rules") {
-            self.rules = Some(preset.clone());
+        for RulesChoice { preset, changes } in matches.get_many("rules").into_iter().flatten() {
+            self.rules = Some(preset.clone()).filter(|preset| !preset.is_empty()).or(self.rules.take());
+            self.changes = changes.clone().or(&self.changes);
         }
-        for field in &RULES_FIELDS {
-            if let Some(&value) = matches.get_one::<FieldValue>(&id(field)) {
-                self.changes.set(field.name, value).expect("it is a field of the rules");
+        for name in FLAGS {
+            if let Some(&count) = matches.get_one::<u32>(name) {
+                self.changes.set(name, count).expect("it is a field of the rules");
             }
         }
         Ok(())
     }
 }
 
-/// The flag for a field.
-fn arg(field: &'static RulesField) -> Arg {
-    let value_name = match field.kind {
-        FieldKind::Count { .. } => "N",
-        FieldKind::Number { .. } => "NUMBER",
-        FieldKind::Numbers { .. } => "NUMBERS",
-        FieldKind::Flag { .. } => "BOOL",
-        FieldKind::Choice { .. } => "NAME",
-        FieldKind::Pieces { .. } => "SET",
-    };
-    let bounds = match field.kind {
-        FieldKind::Count { .. } => format!(", {}", field.expects()),
-        FieldKind::Number { bounds, .. } if bounds.most <= 100.0 => format!(", {}", field.expects()),
-        FieldKind::Numbers { .. } => ", separated by commas".to_owned(),
-        _ => String::new(),
-    };
-    Arg::new(id(field))
-        .long(id(field).replace('_', "-"))
-        .value_name(value_name)
-        .value_parser(value_parser(field))
-        .allow_hyphen_values(matches!(field.kind, FieldKind::Numbers { .. }))
-        .hide_short_help(!SHORT_HELP.contains(&field.name))
-        .help(format!("{}{bounds} [default: {}]", field.about, field.default))
+/// The flag `--rules`, whose help names this default. `--help` lists all presets and fields.
+pub fn rules_by_default(arg: Arg, default: &str) -> Arg {
+    let about = format!(
+        "Rules: a preset, changes to it, or both, such as guideline,hold=false; repeat to add changes [default: {default}]"
+    );
+    let mut text = format!("{about}\n\nPresets: {}\n\nFields:", PRESETS.map(|preset| preset.name).join(", "));
+    for field in &RULES_FIELDS {
+        let expects = field.expects();
+        let _ = write!(text, "\n- {}: {}; {expects} [default: {}]", field.name, field.about, field.default);
+    }
+    arg.help(about).long_help(text)
 }
 
-/// The parser of a field's values. `--help` lists the values of a choice with their meanings.
-fn value_parser(field: &'static RulesField) -> ValueParser {
-    let parse = |text: &str| match field.kind {
-        // The command line's error names the flag and the value.
-        FieldKind::Numbers { .. } | FieldKind::Flag { .. } => {
-            rules::parse(field, text).map_err(|_| format!("expected {}", field.expects()))
-        }
-        _ => rules::parse(field, text),
+/// The flag of a field that is a number.
+fn flag(name: &'static str) -> Arg {
+    let field = RulesField::named(name).expect("it is a field of the rules");
+    let FieldKind::Count { least, most, .. } = field.kind else {
+        unreachable!("the size and the preview are counts")
     };
-    match field.kind {
-        FieldKind::Count { least, most, .. } => {
-            let range = i64::from(least)..=i64::from(most);
-            clap::value_parser!(u32).range(range).map(FieldValue::Count).into()
-        }
-        FieldKind::Number { .. } => ValueParser::new(|text: &str| text.parse().map(FieldValue::Number)),
-        FieldKind::Choice { values, .. } => {
-            let about = |value: &ChoiceValue| value.meaning.trim_end_matches('.');
-            let values = values.iter().map(|value| PossibleValue::new(value.name).help(about(value)));
-            PossibleValuesParser::new(values).try_map(move |name| parse(&name)).into()
-        }
-        _ => ValueParser::new(parse),
-    }
+    Arg::new(name)
+        .long(name)
+        .value_name("N")
+        .value_parser(clap::value_parser!(u32).range(i64::from(least)..=i64::from(most)))
+        .help(format!("{}, {} [default: {}]", field.about, field.expects(), field.default))
 }
 
 impl RulesArgs {
     /// Ids of all these flags.
     pub fn ids() -> impl Iterator<Item = clap::Id> {
-        ["rules".to_owned()].into_iter().chain(RULES_FIELDS.iter().map(id)).map(clap::Id::from)
+        ["rules"].into_iter().chain(FLAGS).map(clap::Id::from)
     }
 
     /// The rules as a request contains them. Fields without a flag come from `others`.

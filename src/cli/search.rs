@@ -1,53 +1,24 @@
-//! The flags for how controllers play: the depth of their search, and the value of a game-ending placement.
+//! The flags for how controllers play: their search, and the value of a game-ending placement.
 //!
 //! Every subcommand that lets a controller play has these flags.
+
+use std::fmt::Write;
 
 use clap::Args;
 use clap::builder::TypedValueParser;
 
 use super::options::one_of;
-use tetrion_core::agents::{Expectation, PlayChoice, Search, TerminalValue, Terms};
-use tetrion_core::engine::MAX_PREVIEW;
+use tetrion_core::agents::{
+    EXPECTATION_SETTINGS, Expectation, LOOKAHEAD_SETTINGS, PlayChoice, Search, SearchSetting, TerminalValue,
+};
 
 /// The way controllers play. For absent flags, the controller decides.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
 pub struct SearchArgs {
-    /// Number of next pieces to search, 0 to 6, or 0 to 2 in evaluate and train, for controllers and formulas; 0 turns
-    /// off a controller's own search [default: the search of the controller or the weights]
-    #[arg(long, value_name = "N", conflicts_with = "expectation",
-        value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_PREVIEW)))]
-    pub lookahead: Option<u32>,
-
-    /// Search ahead (expectimax): use the next piece if it is shown, else the exact mean over all pieces. For
-    /// controllers and formulas
-    #[arg(long)]
-    pub expectation: bool,
-
-    /// Search depth in pieces; the first N - 1 must be shown [default: 1]
-    #[arg(long, value_name = "N", requires = "expectation",
-        value_parser = clap::value_parser!(u8).range(1..=i64::from(Expectation::MAX_PIECES)))]
-    pub expectation_pieces: Option<u8>,
-
-    /// Placements to expand per piece except the last, best first [default: 8]
-    #[arg(long, value_name = "N", requires = "expectation",
-        value_parser = clap::value_parser!(u8).range(1..=i64::from(Expectation::MAX_PLACEMENTS)))]
-    pub expectation_placements: Option<u8>,
-
-    /// Value of losing the game, in multiples of the largest weight, -1000000 to 0 [default: -100]
-    #[arg(long, value_name = "MULTIPLE", requires = "expectation", hide_short_help = true)]
-    pub lost_piece: Option<f64>,
-
-    /// Discount per piece, 0 to 1 [default: 1]
-    #[arg(long, value_name = "FACTOR", requires = "expectation", hide_short_help = true)]
-    pub discount: Option<f64>,
-
-    /// Terms of a placement's score that count if another piece follows [default: landing]
-    #[arg(long, value_name = "WHICH", requires = "expectation", value_parser = terms(), hide_short_help = true)]
-    pub expectation_terms: Option<Terms>,
-
-    /// Standard deviations to subtract from the mean over hidden pieces, 0 to 10 [default: 0]
-    #[arg(long, value_name = "DEVIATIONS", requires = "expectation", hide_short_help = true)]
-    pub caution: Option<f64>,
+    /// How controllers and formulas use the next pieces: greedy, lookahead or expectation, with settings such as
+    /// expectation,placements=4 [default: the search of the controller or the weights]
+    #[arg(long, value_name = "METHOD[,SETTING=VALUE]...", value_parser = str::parse::<Search>, long_help = methods())]
+    pub search: Option<Search>,
 
     /// Value of a game-ending placement, for controllers and formulas [default: as in the weights or the controller;
     /// avoid for plain numbers and formulas]
@@ -58,32 +29,28 @@ pub struct SearchArgs {
 impl SearchArgs {
     /// The parts of [`Play`](tetrion_core::agents::Play) that the flags choose.
     pub fn choice(&self) -> PlayChoice {
-        let default = Expectation::default();
-        let search = match self.lookahead {
-            Some(0) => Some(Search::Greedy),
-            Some(pieces) => Some(Search::Lookahead { pieces }),
-            None => self.expectation.then(|| {
-                Search::Expectation(Expectation {
-                    pieces: self.expectation_pieces.unwrap_or(default.pieces),
-                    placements: self.expectation_placements.unwrap_or(default.placements),
-                    lost_piece: self.lost_piece.unwrap_or(default.lost_piece),
-                    discount: self.discount.unwrap_or(default.discount),
-                    terms: self.expectation_terms.unwrap_or(default.terms),
-                    caution: self.caution.unwrap_or(default.caution),
-                })
-            }),
-        };
-        PlayChoice { terminal_value: self.terminal_value, search }
+        PlayChoice { terminal_value: self.terminal_value, search: self.search }
     }
 }
 
-/// The parser of the terms that count if another piece follows.
-fn terms() -> impl TypedValueParser<Value = Terms> {
-    one_of(&[
-        ("landing", "Terms of features of the landing, such as its height", Terms::Landing),
-        ("all", "All terms", Terms::All),
-        ("none", "No terms", Terms::None),
-    ])
+/// The help of `--search` with every setting.
+fn methods() -> String {
+    let mut text = "How controllers and formulas use the next pieces [default: the search of the controller or the weights]\n\n\
+         greedy: not at all\n\n\
+         lookahead: add the best scores of shown pieces; evaluate and train take 2 of them at most"
+        .to_owned();
+    append_settings(&mut text, &LOOKAHEAD_SETTINGS, &1);
+    text +=
+        "\n\nexpectation: expectimax; use the next piece if it is shown, else the exact mean over all pieces";
+    append_settings(&mut text, &EXPECTATION_SETTINGS, &Expectation::DEFAULT);
+    text
+}
+
+fn append_settings<S>(text: &mut String, table: &[SearchSetting<S>], defaults: &S) {
+    for setting in table {
+        let (expects, default) = (setting.expects(), setting.value(defaults));
+        let _ = write!(text, "\n- {}={expects}: {} [default: {default}]", setting.name, setting.about);
+    }
 }
 
 /// The parser of the value of a game-ending placement.

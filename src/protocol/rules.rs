@@ -3,6 +3,8 @@
 //! A choice has the same number on the wire and in the engine, in [`NamedChoice`](tetrion_core::engine::NamedChoice); a test
 //! compares the engine's numbers with the enums of `rules.proto`.
 
+use std::str::FromStr;
+
 use tetrion_core::engine::{
     Changes, FieldKind, FieldValue, PRESETS, PieceSet, PieceSetError, RULES_FIELDS, Rules, RulesError,
     RulesField,
@@ -310,6 +312,42 @@ pub fn parse(field: &RulesField, text: &str) -> Result<FieldValue, String> {
         FieldKind::Pieces { .. } => {
             PieceSet::parse(text).map(FieldValue::Pieces).map_err(|error| error.to_string())
         }
+    }
+}
+
+/// Reads a preset and changes to it, as flags have them: `guideline,hold=false`. Without a preset, the default one.
+///
+/// ```
+/// use tetrion_protocol::rules::RulesChoice;
+///
+/// let rules: RulesChoice = "lab,scoring.lines=40,100,300,1200,preview=1".parse()?;
+/// assert_eq!(rules.preset, "lab");
+/// assert_eq!(rules.changes.count("preview"), Some(1));
+/// # Ok::<(), String>(())
+/// ```
+impl FromStr for RulesChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<RulesChoice, String> {
+        let mut parts = text.split(',').peekable();
+        let preset = parts.next_if(|part| !part.contains('=')).unwrap_or_default();
+        let mut choice = RulesChoice::preset(preset);
+        while let Some(part) = parts.next() {
+            let Some((name, value)) = part.split_once('=') else {
+                return Err(format!("{part:?} is no change of the rules, expected FIELD=VALUE"));
+            };
+            let field = field(name)?;
+            let mut value = value.to_owned();
+            // A list has commas of its own.
+            while let FieldKind::Numbers { .. } = field.kind
+                && let Some(next) = parts.next_if(|part| !part.contains('='))
+            {
+                value = format!("{value},{next}");
+            }
+            let value = parse(field, &value).map_err(|problem| format!("{name}: {problem}"))?;
+            choice.changes.set(field.name, value).map_err(|error| error.to_string())?;
+        }
+        Ok(choice)
     }
 }
 

@@ -1,7 +1,8 @@
 //! The lookahead of a policy, as a message.
 
+use tetrion_core::agents::EXPECTATION_SETTINGS;
 pub use tetrion_core::agents::{Expectation, Search, Terms};
-use tetrion_core::engine::Rules;
+use tetrion_core::engine::{NamedChoice, Rules};
 
 use super::error::{DecodeError, InField};
 use super::limits::MAX_LOOKAHEAD;
@@ -49,7 +50,9 @@ pub fn check(search: &Search, rules: &Rules) -> Result<(), DecodeError> {
 }
 
 fn check_lookahead(pieces: u32, rules: &Rules) -> Result<(), DecodeError> {
-    check_range("pieces", pieces, 1, MAX_LOOKAHEAD)?;
+    if !(1..=MAX_LOOKAHEAD).contains(&pieces) {
+        return Err(DecodeError::field("pieces", format!("is {pieces}, expected 1 to {MAX_LOOKAHEAD}")));
+    }
     if pieces > rules.preview.into() {
         let problem = format!("is {pieces}, expected at most the {} next pieces shown", rules.preview);
         return Err(DecodeError::field("pieces", problem));
@@ -58,72 +61,50 @@ fn check_lookahead(pieces: u32, rules: &Rules) -> Result<(), DecodeError> {
 }
 
 fn check_expectation(expectation: &Expectation, rules: &Rules) -> Result<(), DecodeError> {
-    let Expectation { pieces, placements, lost_piece, discount, terms: _, caution } = *expectation;
-    check_range("pieces", pieces, 1, Expectation::MAX_PIECES)?;
-    if pieces > rules.preview + 1 {
+    for setting in &EXPECTATION_SETTINGS {
+        setting.check(expectation).map_err(|problem| DecodeError::field(setting.name, problem))?;
+    }
+    if expectation.pieces > rules.preview + 1 {
         let problem = format!(
-            "is {pieces}, expected at most {}: one more than the {} next pieces that the rules show",
+            "is {}, expected at most {}: one more than the {} next pieces that the rules show",
+            expectation.pieces,
             rules.preview + 1,
             rules.preview
         );
         return Err(DecodeError::field("pieces", problem));
     }
-    check_range("placements", placements, 1, Expectation::MAX_PLACEMENTS)?;
-    check_range("lost_piece", lost_piece, Expectation::LEAST_LOST_PIECE, 0.0)?;
-    check_range("discount", discount, 0.0, 1.0)?;
-    check_range("caution", caution, 0.0, Expectation::MOST_CAUTION)
+    Ok(())
 }
 
-/// Reads an expectation and fills in defaults. Refuses only values that do not fit the fields' types.
+/// Reads an expectation. What the message leaves out keeps its default.
 fn decode_expectation(message: &pb::Expectation) -> Result<Expectation, DecodeError> {
-    let default = Expectation::default();
-    let or = |number: u32, default: u8| if number == 0 { default.into() } else { number };
-    let pieces = or(message.pieces, default.pieces);
-    check_range("pieces", pieces, 1, Expectation::MAX_PIECES.into())?;
-    let placements = or(message.placements, default.placements);
-    check_range("placements", placements, 1, Expectation::MAX_PLACEMENTS.into())?;
-    let terms = match pb::ExpectationTerms::try_from(message.terms) {
-        Ok(pb::ExpectationTerms::Unspecified) => default.terms,
-        Ok(pb::ExpectationTerms::Landing) => Terms::Landing,
-        Ok(pb::ExpectationTerms::All) => Terms::All,
-        Ok(pb::ExpectationTerms::None) => Terms::None,
-        Err(_) => return Err(DecodeError::without_a_meaning("terms", message.terms)),
-    };
-    Ok(Expectation {
-        pieces: pieces as u8,
-        placements: placements as u8,
-        lost_piece: message.lost_piece.unwrap_or(default.lost_piece),
-        discount: message.discount.unwrap_or(default.discount),
-        terms,
-        caution: message.caution,
-    })
+    let pb::Expectation { pieces, placements, lost_piece, discount, terms, caution } = *message;
+    let given = |number: f64| (number != 0.0).then_some(number);
+    let values = [
+        ("pieces", given(pieces.into())),
+        ("placements", given(placements.into())),
+        ("lost_piece", lost_piece),
+        ("discount", discount),
+        ("terms", given(terms.into())),
+        ("caution", Some(caution)),
+    ];
+    let mut expectation = Expectation::DEFAULT;
+    for (name, value) in values {
+        let setting = EXPECTATION_SETTINGS.iter().find(|setting| setting.name == name);
+        let (Some(value), Some(setting)) = (value, setting) else { continue };
+        setting.set(&mut expectation, value).map_err(|problem| DecodeError::field(name, problem))?;
+    }
+    Ok(expectation)
 }
 
 fn encode_expectation(expectation: &Expectation) -> pb::Expectation {
     let Expectation { pieces, placements, lost_piece, discount, terms, caution } = *expectation;
-    let terms = match terms {
-        Terms::Landing => pb::ExpectationTerms::Landing,
-        Terms::All => pb::ExpectationTerms::All,
-        Terms::None => pb::ExpectationTerms::None,
-    };
     pb::Expectation {
         pieces: pieces.into(),
         placements: placements.into(),
         lost_piece: Some(lost_piece),
         discount: Some(discount),
-        terms: terms.into(),
+        terms: terms.number().into(),
         caution,
     }
-}
-
-fn check_range<T: PartialOrd + std::fmt::Display>(
-    field: &'static str,
-    value: T,
-    least: T,
-    most: T,
-) -> Result<(), DecodeError> {
-    if least <= value && value <= most {
-        return Ok(());
-    }
-    Err(DecodeError::field(field, format!("is {value}, expected {least} to {most}")))
 }

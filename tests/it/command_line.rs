@@ -55,7 +55,7 @@ fn perft_counts_placements_with_kicks() {
     // Spins of the T are not told apart, unless they are asked for.
     let args = ["perft", "--rules", "guideline", "ZTIO"];
     assert_eq!(rows(stdout(&tetrion(&args, &[])), 3), [["10x20", "ZTIO", row_of("ZTIOLJS ")[4]]]);
-    let with_spins = tetrion(&[&args[..], &["--spin-rule", "t_spins"]].concat(), &[]);
+    let with_spins = tetrion(&[&args[..], &["--rules", "spin_rule=t_spins"]].concat(), &[]);
     assert_eq!(rows(stdout(&with_spins), 3), [["10x20", "ZTIO", "100733"]]);
 
     let row = row_of("IOLJSZT ");
@@ -72,26 +72,18 @@ fn perft_counts_placements_with_kicks() {
 /// There is no chance in a count. A row to appear in is a choice like others: with a low one there are fewer placements.
 #[test]
 fn perft_takes_a_spawn_row_and_no_garbage() {
-    let output = tetrion(&["perft", "--garbage-lines-per-piece", "0.5", "IO"], &[]);
+    let output = tetrion(&["perft", "--rules", "garbage.lines_per_piece=0.5", "IO"], &[]);
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        error.contains("perft cannot count games with random garbage; remove --garbage-lines-per-piece"),
+        error.contains(
+            "perft cannot count games with random garbage; remove garbage.lines_per_piece from --rules"
+        ),
         "{error}"
     );
     // The count of cobra-movegen where pieces appear in row 5.
-    let args = [
-        "perft",
-        "--rules",
-        "guideline",
-        "--rotation-system",
-        "srs_plus",
-        "--half-turns",
-        "cobra",
-        "--spawn-row",
-        "5",
-    ];
-    let args: Vec<&str> = args.into_iter().chain(["IOL", "IOLJ"]).collect();
+    let rules = "guideline,rotation_system=srs_plus,half_turns=cobra,spawn_row=5";
+    let args = ["perft", "--rules", rules, "IOL", "IOLJ"];
     let counted = [["10x20", "IOL", "4922"], ["10x20", "IOLJ", "162035"]];
     assert_eq!(rows(stdout(&tetrion(&args, &[])), 3), counted);
 }
@@ -165,7 +157,7 @@ fn perft_counts_under_the_rules_of_its_flags() {
     assert_eq!(leaves(&["--width", "4"]), 9);
     assert_eq!(leaves(&["--width", "5"]), 16);
     // A second square on the first one touches the top row: of 9 pairs only those side by side go on.
-    assert_eq!(leaves(&["--width", "4", "--top-out", "top_row"]), 2);
+    assert_eq!(leaves(&["--width", "4", "--rules", "top_out=top_row"]), 2);
 }
 
 #[test]
@@ -241,10 +233,11 @@ fn a_form_of_a_subcommand_reads_the_variables_and_the_table_of_the_subcommand() 
 }
 
 #[test]
-fn rules_are_in_the_long_help_only() {
+fn the_fields_of_rules_and_searches_are_in_the_long_help_only() {
     let help = |flag| stdout(&tetrion(&["train", "td", flag], &[])).to_owned();
     let (short, long) = (help("-h"), help("--help"));
-    assert!(long.contains("--spawn-row <N>") && !short.contains("--spawn-row"), "{short}");
+    assert!(long.contains("- spawn_row: Row in which") && !short.contains("spawn_row"), "{short}");
+    assert!(long.contains("- placements=1 to 128: ") && !short.contains("1 to 128"), "{short}");
     assert!(short.contains("--height <N>") && short.contains("--hidden-units <N>"), "{short}");
 }
 
@@ -265,9 +258,14 @@ fn what_makes_no_sense_ends_with_code_2_and_what_fails_with_code_1() {
     check(&["perft", "O", "--width", "3"], &[], 2, "'3' for '--width <N>': expected 4 to 32");
     check(&["perft", "O", "--rules", "chess"], &[], 2, "no preset is called \"chess\"");
     check(&["perft", "O", "--height", "41"], &[], 2, "'41' for '--height <N>': expected 4 to 40");
-    check(&["perft", "O", "--scoring-lines", "1,2"], &[], 2, "expected four numbers");
-    check(&["perft", "O", "--action-model", "keypress"], &[], 2, "error: the keypress action model needs");
-    check(&["perft", "O", "--top-out", "roof"], &[], 2, "above_field");
+    check(&["perft", "O", "--rules", "scoring.lines=1,2"], &[], 2, "expected four numbers");
+    check(
+        &["perft", "O", "--rules", "action_model=keypress"],
+        &[],
+        2,
+        "error: the keypress action model needs",
+    );
+    check(&["perft", "O", "--rules", "top_out=roof"], &[], 2, "above_field");
     check(&["perft", &"O".repeat(65)], &[], 2, "65 pieces, expected at most 64");
     check(&["perft", "IOL", "--depth", "4"], &[], 2, "--depth 4: \"IOL\" has 3 pieces");
     check(&["perft", "IOL", "--rules", "guideline", "--height", "9"], &[], 2, "lock_out needs rows_above");
@@ -294,7 +292,8 @@ fn numbers_that_are_none_are_refused_in_words() {
         assert_eq!(stderr, format!("error: invalid value {why}\n\nFor more information, try '--help'.\n"));
     }
     let evaluate = ["evaluate", "dt-10"];
-    let check_flag = |flag, value, why: &str| check(&[&evaluate[..], &[flag, value]].concat(), why);
+    let check_flag =
+        |flag: &str, value: &str, why: &str| check(&[&evaluate[..], &[flag, value]].concat(), why);
     check_flag("--seed", "-1", "'-1' for '--seed <SEED>': expected a whole number, 0 or more");
     check_flag(
         "--seed",
@@ -305,18 +304,25 @@ fn numbers_that_are_none_are_refused_in_words() {
     check_flag("--games", "1.5", "'1.5' for '--games <N>': expected a whole number");
     check_flag("--games", "-1", "'-1' for '--games <N>': expected 1 to 1048576");
     check_flag("--width", "5000000000", "'5000000000' for '--width <N>': expected 4 to 32");
-    check_flag("--lookahead", "9", "'9' for '--lookahead <N>': expected 0 to 6");
     check_flag("--preview", "-1", "'-1' for '--preview <N>': expected 0 to 6");
-    check_flag(
-        "--garbage-lines-per-piece",
-        "much",
-        "'much' for '--garbage-lines-per-piece <NUMBER>': expected a number",
+    let check_rules = |rules: &str, why: &str| {
+        check_flag("--rules", rules, &format!("'{rules}' for '--rules <PRESET[,FIELD=VALUE]...>': {why}"));
+    };
+    check_rules(
+        "garbage.lines_per_piece=much",
+        r#"garbage.lines_per_piece: is "much", expected a number from 0 to 4"#,
     );
-    check_flag("--hold", "maybe", "'maybe' for '--hold <BOOL>': expected true or false");
+    check_rules("lab,hold=maybe", r#"hold: is "maybe", expected true or false"#);
+    check_rules(
+        "scoring.lines=1,2",
+        r#"scoring.lines: is "1,2", expected four numbers, each a finite number of at most 1e15 in size"#,
+    );
+    check_rules("hold=true,lab", r#""lab" is no change of the rules, expected FIELD=VALUE"#);
+    let search = "lookahead,pieces=9";
     check_flag(
-        "--scoring-lines",
-        "1,2",
-        "'1,2' for '--scoring-lines <NUMBERS>': expected four numbers, each a finite number of at most 1e15 in size",
+        "--search",
+        search,
+        &format!("'{search}' for '--search <METHOD[,SETTING=VALUE]...>': pieces: is 9, expected 1 to 6"),
     );
     let listen = "expected IP:PORT, such as 127.0.0.1:50451, [::1]:50451, or 0.0.0.0:50451 for all addresses of the machine";
     for address in ["example.org:50451", "localhost", "50451", "localhost:x"] {

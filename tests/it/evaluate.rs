@@ -193,7 +193,7 @@ fn numbers_beyond_what_a_server_plays_are_refused_before_anything_is_played() {
     let too_much = [
         ("--max-pieces", "1000000001"),
         ("--max-steps", "18446744073709551615"),
-        ("--lookahead", "3"),
+        ("--search", "lookahead,pieces=3"),
         ("--preview", "4294967295"),
     ];
     for (flag, value) in too_much {
@@ -272,7 +272,7 @@ fn points_are_told_by_the_game_and_by_the_piece_where_they_are_not_lines() {
 #[test]
 fn controllers_of_modern_tetris_send_lines() {
     let names = ["tetrion-guideline-preview", "tetrion-guideline", "dt-10"];
-    let rules = ["--rules", "guideline", "--height", "24", "--clear-points", "attack", "--seed", "3"];
+    let rules = ["--rules", "guideline,clear_points=attack", "--height", "24", "--seed", "3"];
     let args = ["evaluate", "--games", "20", "--max-pieces", "200", "--json"];
     let output = tetrion(&[&args[..], &rules, &names].concat()).output().unwrap();
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -283,7 +283,7 @@ fn controllers_of_modern_tetris_send_lines() {
 
 #[test]
 fn controllers_weigh_the_pieces_to_come() {
-    let answer = json(&["dt-10", "random", "--expectation", "--expectation-placements", "4"]);
+    let answer = json(&["dt-10", "random", "--search", "expectation,placements=4"]);
     let (result, random) = (&answer["results"][0], &answer["results"][1]);
     assert_eq!(
         (result["name"].as_str(), random["name"].as_str()),
@@ -293,11 +293,11 @@ fn controllers_weigh_the_pieces_to_come() {
     let greedy = json(&["dt-10"])["results"][0]["lines"]["mean"].as_f64().unwrap();
     assert!(lines > greedy, "{lines} lines against {greedy}");
     // The second piece is shown, because it is asked for.
-    let two = json(&["dt-10", "--expectation", "--expectation-pieces", "2", "--max-pieces", "300"]);
+    let two = json(&["dt-10", "--search", "expectation,pieces=2", "--max-pieces", "300"]);
     assert_eq!(two["rules_changes"]["preview"], 1, "{two}");
     // Rules that show more go on showing it.
-    let modern = ["dt-10", "--rules", "guideline", "--rows-above", "3", "--max-pieces", "5"];
-    let modern = json(&[&modern[..], &["--lookahead", "1"]].concat());
+    let modern = ["dt-10", "--rules", "guideline,rows_above=3", "--max-pieces", "5"];
+    let modern = json(&[&modern[..], &["--search", "lookahead,pieces=1"]].concat());
     assert_eq!(modern["rules_changes"], serde_json::json!({"rows_above": 3}));
     assert_eq!(modern["results"][0]["name"], "dt-10 + lookahead 1");
 }
@@ -368,23 +368,37 @@ fn what_cannot_be_played_is_refused_with_a_way_out() {
     says(&refused(&["bcts", "--rules", "simple"], 2), &["did you mean \"simplified\"?"]);
     says(&refused(&["random_keys"], 2), &["random_keys", "presses keys"]);
     says(&refused(&["bcts", "--playouts", "5"], 2), &["--playouts", "monte_carlo_coded"]);
-    says(&refused(&["random", "--lookahead", "1"], 2), &["--lookahead", "linear"]);
-    says(&refused(&["random", "--expectation"], 2), &["--expectation", "linear"]);
-    says(&refused(&["bcts", "--discount", "0.5"], 2), &["--expectation", "--discount"]);
+    says(&refused(&["random", "--search", "lookahead"], 2), &["--search", "linear"]);
+    says(&refused(&["random", "--search", "expectation"], 2), &["--search", "linear"]);
     says(
-        &refused(&["bcts", "--expectation", "--discount", "2"], 2),
+        &refused(&["bcts", "--search", "lookahead,discount=0.5"], 2),
+        &["discount", "expected one of pieces"],
+    );
+    says(
+        &refused(&["bcts", "--search", "greedy,pieces=1"], 2),
+        &["\"pieces\" is no setting of greedy, which has none"],
+    );
+    says(&refused(&["bcts", "--search", "expectation,placments=4"], 2), &["did you mean \"placements\"?"]);
+    says(&refused(&["bcts", "--search", "expectation,4"], 2), &["\"4\" is no setting, expected NAME=VALUE"]);
+    says(&refused(&["bcts", "--search", "expectimax"], 2), &["did you mean \"expectation\"?"]);
+    says(&refused(&["bcts", "--expectation"], 2), &["--search expectation"]);
+    says(
+        &refused(&["bcts", "--search", "expectation,discount=2"], 2),
         &["expectation.discount", "is 2, expected 0 to 1"],
     );
     says(
-        &refused(&["bcts", "--expectation", "--caution", "-1"], 2),
+        &refused(&["bcts", "--search", "expectation,caution=-1"], 2),
         &["expectation.caution", "is -1, expected 0 to 10"],
     );
-    says(&refused(&["bcts", "--expectation", "--expectation-pieces", "3"], 2), &["3", "expected 1 to 2"]);
-    says(&refused(&["bcts", "--expectation", "--lookahead", "1"], 2), &["cannot be used with"]);
+    says(&refused(&["bcts", "--search", "expectation,pieces=3"], 2), &["3", "expected 1 to 2"]);
+    says(
+        &refused(&["bcts", "--search", "expectation", "--search", "lookahead,pieces=1"], 2),
+        &["cannot be used multiple times"],
+    );
     says(&refused(&["random", "--terminal-value", "score"], 2), &["--terminal-value", "linear"]);
     says(&refused(&["bcts", "--terminal-value", "never"], 2), &["never", "score", "avoid"]);
-    says(&refused(&["bcts", "--randomizer", "bag"], 2), &["--randomizer", "bag7", "balanced"]);
-    says(&refused(&["bcts", "--lookahead", "2", "--preview", "1"], 2), &["lookahead", "1"]);
+    says(&refused(&["bcts", "--rules", "randomizer=bag"], 2), &["--rules", "randomizer", "bag7", "balanced"]);
+    says(&refused(&["bcts", "--search", "lookahead,pieces=2", "--preview", "1"], 2), &["lookahead", "1"]);
     says(&refused(&["no/such/file"], 2), &["no/such/file"]);
     says(&refused(&["--weights", "no/such/file", "--features", "bcts8"], 1), &["no/such/file"]);
     says(&refused(&["bcts", "--server", "127.0.0.1:1"], 1), &["127.0.0.1:1", "tetrion serve"]);
@@ -395,7 +409,7 @@ fn what_cannot_be_played_is_refused_with_a_way_out() {
 #[test]
 fn agents_play_beside_controllers_each_with_its_own_flags() {
     let everybody = ["dummy", "random", "random_survey", "flat_stacking", "monte_carlo", "yiyuan-lee"];
-    let answer = json(&[&everybody[..], &["--playouts", "20", "--lookahead", "1"]].concat());
+    let answer = json(&[&everybody[..], &["--playouts", "20", "--search", "lookahead,pieces=1"]].concat());
     let lines = |n: usize| answer["results"][n]["lines"]["mean"].as_f64().unwrap();
     assert_eq!(answer["results"].as_array().unwrap().len(), 6);
     assert!(lines(4) > lines(1) && lines(3) > lines(4) && lines(5) > lines(4), "{answer}");
@@ -405,7 +419,7 @@ fn agents_play_beside_controllers_each_with_its_own_flags() {
     let keys = json(&["lab-uniform", "random_keys", "--rules", "lab", "--max-steps", "12"]);
     assert_eq!(keys["max_steps"], 12);
     assert!(keys["results"][0]["num_truncated"].as_u64().unwrap() > 0, "{keys}");
-    let bags = json(&["bcts", "--randomizer", "bag7"]);
+    let bags = json(&["bcts", "--rules", "randomizer=bag7"]);
     let draws = json(&["bcts"]);
     assert_ne!(bags["results"][0]["lines"]["mean"], draws["results"][0]["lines"]["mean"]);
 }
@@ -418,7 +432,8 @@ fn a_controller_with_an_expectation_of_its_own_can_be_asked_to_be_greedy() {
     };
     let mean = |answer: &Value, n: usize| answer["results"][n]["lines"]["mean"].as_f64().unwrap();
     let own = "tetrion-10x10-expectation";
-    let (as_it_plays, greedy) = (of(own, &[]), of("tetrion-10x10-expectation dt-10", &["--lookahead", "0"]));
+    let (as_it_plays, greedy) =
+        (of(own, &[]), of("tetrion-10x10-expectation dt-10", &["--search", "greedy"]));
     assert_eq!(as_it_plays["results"][0]["name"], own);
     assert_eq!(greedy["results"][0]["name"], format!("{own} (greedy)"));
     assert_eq!(greedy["results"][1]["name"], "dt-10", "it is greedy anyway");
@@ -426,13 +441,13 @@ fn a_controller_with_an_expectation_of_its_own_can_be_asked_to_be_greedy() {
     // Its weights are those of the other one, which are for rules that show a piece.
     let preview = "tetrion-10x10-preview";
     assert_eq!(of(preview, &[])["rules_changes"], serde_json::json!({"preview": 1}));
-    let same = of(preview, &["--lookahead", "0"]);
+    let same = of(preview, &["--search", "greedy"]);
     assert_eq!((&same["rules_changes"], mean(&same, 0)), (&serde_json::json!({}), mean(&greedy, 0)));
 }
 
 #[test]
 fn changes_to_a_preset_are_shown_with_the_results() {
-    let flags = ["bcts", "--randomizer", "bag7", "--scoring-piece", "1", "--top-out", "overflow"];
+    let flags = ["bcts", "--rules", "randomizer=bag7,scoring.piece=1,top_out=overflow"];
     let changes = serde_json::json!({"randomizer": "bag7", "scoring": {"piece": 1.0}});
     assert_eq!(json(&flags)["rules_changes"], changes, "the top-out is the preset's own");
     let text = String::from_utf8(evaluate(&flags).stdout).unwrap();
@@ -441,34 +456,33 @@ fn changes_to_a_preset_are_shown_with_the_results() {
 }
 
 #[test]
-fn garbage_is_one_flag_or_three() {
+fn garbage_is_one_change_or_three() {
     let controller = ["bcts", "--max-pieces", "100"];
     let changes = |flags: &[&str]| json(&[&controller[..], flags].concat())["rules_changes"].clone();
     let usual = serde_json::json!({"garbage": {"lines_per_piece": 0.25, "hole_move_chance": 0.05, "delay_pieces": 1}});
-    assert_eq!(changes(&["--garbage-lines-per-piece", "0.25"]), usual);
-    let all =
-        ["--garbage-lines-per-piece", "2", "--garbage-hole-move-chance", "1", "--garbage-delay-pieces", "0"];
+    assert_eq!(changes(&["--rules", "garbage.lines_per_piece=0.25"]), usual);
+    let all = ["--rules", "garbage.lines_per_piece=2,garbage.hole_move_chance=1,garbage.delay_pieces=0"];
     let named =
         serde_json::json!({"garbage": {"lines_per_piece": 2.0, "hole_move_chance": 1.0, "delay_pieces": 0}});
     assert_eq!(changes(&all), named);
-    assert_eq!(changes(&["--garbage-lines-per-piece", "0"]), serde_json::json!({}));
-    let error = refused(&[&controller[..], &["--garbage-lines-per-piece", "5"]].concat(), 2);
+    assert_eq!(changes(&["--rules", "garbage.lines_per_piece=0"]), serde_json::json!({}));
+    let error = refused(&[&controller[..], &["--rules", "garbage.lines_per_piece=5"]].concat(), 2);
     assert!(error.contains("is 5, expected 0 to 4"), "{error}");
-    let error = refused(&[&controller[..], &["--garbage-delay-pieces", "3"]].concat(), 2);
+    let error = refused(&[&controller[..], &["--rules", "garbage.delay_pieces=3"]].concat(), 2);
     assert!(error.contains("is 3, expected none"), "{error}");
 }
 
 #[test]
 fn flags_can_turn_a_preset_into_any_other() {
     for preset in &PRESETS {
-        let rows_above = format!("--rows-above={}", preset.rules.rows_above.min(3));
+        let rows_above = format!("--rules=rows_above={}", preset.rules.rows_above.min(3));
         // The size is that of all tests of this file, and a spawn row comes with no preset.
         let fields = preset.rules.fields();
         let fields =
             fields.iter().filter(|(field, _)| !["width", "height", "rows_above"].contains(&field.name));
         let flag = |(field, value): (&RulesField, FieldValue)| {
             let value = value.to_string().replace(['[', ']', ' '], "");
-            format!("--{}={value}", field.name.replace(['.', '_'], "-"))
+            format!("--rules={}={value}", field.name)
         };
         let other = if preset.name == "survey" { "leiden" } else { "survey" };
         let flags = [format!("--rules={other}"), rows_above.clone()];
@@ -482,10 +496,10 @@ fn flags_can_turn_a_preset_into_any_other() {
         }
     }
     let player = ["bcts"];
-    let end = json(&[&player[..], &["--scoring-game-end", "-5"]].concat())["results"][0].clone();
+    let end = json(&[&player[..], &["--rules", "scoring.game_end=-5"]].concat())["results"][0].clone();
     let (score, lines) = (end["score"]["mean"].as_f64().unwrap(), end["lines"]["mean"].as_f64().unwrap());
     assert!((score - (lines - 5.0)).abs() < 1e-9, "{end}");
-    let error = refused(&[&player[..], &["--scoring-lines", "1,2,3"]].concat(), 2);
+    let error = refused(&[&player[..], &["--rules", "scoring.lines=1,2,3"]].concat(), 2);
     assert!(error.contains("expected four numbers"), "{error}");
 }
 
@@ -544,7 +558,7 @@ fn formulas_play_as_their_weights_and_by_their_file() {
     let sum = terms.join(" + ");
     let square = "-holes^2 - landing_height";
     let file = file.to_str().unwrap();
-    let all = json(&["bcts", file, "--formula", &sum, "--formula", square, "--lookahead", "1"]);
+    let all = json(&["bcts", file, "--formula", &sum, "--formula", square, "--search", "lookahead,pieces=1"]);
     let players = all["results"].as_array().unwrap();
     let names: Vec<&str> = players.iter().map(|player| player["name"].as_str().unwrap()).collect();
     assert_eq!(names[1], "mine + lookahead 1");

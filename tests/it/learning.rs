@@ -171,7 +171,7 @@ const NETWORK: [&str; 20] = [
 fn a_network_ends_with_the_same_bytes_whatever_happens() {
     let (whole, killed) = (empty_folder("td_network"), empty_folder("td_network_killed"));
     // Checks and the result weigh what the hidden piece can reach; what is learned does not depend on it.
-    let expectation = ["--expectation", "--expectation-placements", "2"];
+    let expectation = ["--search", "expectation,placements=2"];
     let begin = |folder: &Path| start(tetrion(&NETWORK).args(expectation).arg("--out").arg(folder));
     succeeded(begin(&whole).output());
     let mut run = begin(&killed);

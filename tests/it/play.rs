@@ -47,8 +47,9 @@ fn keys_lead_to_every_placement_and_to_no_other() {
     let others =
         |rules: &Rules| rules.action_model == ActionModel::Keypress || !rules.pieces.is_tetrominoes();
     for preset in PRESETS.iter().filter(|preset| !others(&preset.rules)) {
-        let rows_above = preset.rules.rows_above.min(4).to_string();
-        let mut play = play(&["--rules", preset.name, "--height", "14", "--rows-above", &rows_above]);
+        let rows_above = preset.rules.rows_above.min(4);
+        let rules = format!("{},rows_above={rows_above}", preset.name);
+        let mut play = play(&["--rules", &rules, "--height", "14"]);
         for n in 0..25 {
             let course = play.course();
             let Some(piece) = course.piece() else { break };
@@ -204,10 +205,13 @@ fn the_other_player_chooses_as_it_is_asked_to() {
         (play.rival().unwrap().name().to_owned(), play.course().rules().preview)
     };
     assert_eq!(other(&[]), ("tetrion-10x10-preview".to_owned(), 1), "it looks at a next piece");
-    assert_eq!(other(&["--lookahead", "0"]), ("tetrion-10x10-preview (greedy)".to_owned(), 0));
-    assert_eq!(other(&["--lookahead", "2"]), ("tetrion-10x10-preview + lookahead 2".to_owned(), 2));
-    assert_eq!(other(&["--lookahead", "0", "--preview", "3"]).1, 3);
-    assert_eq!(other(&["--rules", "guideline", "--height", "24", "--lookahead", "1"]).1, 5);
+    assert_eq!(other(&["--search", "greedy"]), ("tetrion-10x10-preview (greedy)".to_owned(), 0));
+    assert_eq!(
+        other(&["--search", "lookahead,pieces=2"]),
+        ("tetrion-10x10-preview + lookahead 2".to_owned(), 2)
+    );
+    assert_eq!(other(&["--search", "greedy", "--preview", "3"]).1, 3);
+    assert_eq!(other(&["--rules", "guideline", "--height", "24", "--search", "lookahead,pieces=1"]).1, 5);
 }
 
 #[test]
@@ -221,8 +225,8 @@ fn what_cannot_be_played_is_refused() {
     check(&["--rules", "chess"], "no preset is called \"chess\"");
     check(&["--hint", "random"], "no controller is called \"random\"");
     check(&["--against", "bcst"], "no policy is called \"bcst\"");
-    check(&["--lookahead", "0"], "--against");
-    check(&["--expectation"], "--against");
+    check(&["--search", "greedy"], "--against");
+    check(&["--search", "expectation"], "--against");
     check(&["--rows-per-second", "101"], "expected a number from 0 to 100");
     check(&["--rows-per-second", "fast"], "expected a number from 0 to 100");
 }
@@ -246,7 +250,7 @@ fn a_hint_may_be_to_hold_the_piece() {
 
 #[test]
 fn every_key_is_on_a_screen_of_80_by_24() {
-    let rules = ["--rules", "guideline", "--half-turns", "cobra", "--action-model", "keypress"];
+    let rules = ["--rules", "guideline,half_turns=cobra,action_model=keypress"];
     let mut play = play(&rules);
     let drawn = screen(&play, 80, 24);
     let keys =
@@ -260,7 +264,7 @@ fn every_key_is_on_a_screen_of_80_by_24() {
 
 #[test]
 fn modern_tetris_is_played_key_by_key() {
-    let flags = ["--rules", "guideline", "--action-model", "keypress", "--height", "24", "--seed", "3"];
+    let flags = ["--rules", "guideline,action_model=keypress", "--height", "24", "--seed", "3"];
     let mut play = play(&flags);
     let low = |play: &Play| scene(play).current.unwrap().cells[0].0;
     assert_eq!(low(&play), 19);
@@ -277,7 +281,7 @@ fn modern_tetris_is_played_key_by_key() {
     press(&mut play, &[KeyCode::Char('r')]);
     assert!(screen(&play, 100, 30).contains("these rules do not allow half turns"));
     assert!(screen(&play, 100, 30).contains("c hold") && !screen(&play, 100, 30).contains("r half turn"));
-    let others = self::play(&[&flags[..], &["--half-turns", "tetrio", "--hold", "false"]].concat());
+    let others = self::play(&[&flags[..], &["--rules", "half_turns=tetrio,hold=false"]].concat());
     let keys = screen(&others, 100, 30);
     assert!(keys.contains("r half turn") && !keys.contains("c hold"), "{keys}");
     // Down by a row, to the ground, and locked only by time or a drop.

@@ -67,23 +67,14 @@ fn our_bot_plays_the_games_that_it_plays_alone() {
     check(&["dt-10"], guideline(), Agent::Linear(linear("dt-10")));
     let low = Rules { height: 24, rows_above: 4, ..guideline() };
     check(
-        &["bcts", "--lookahead", "1"],
+        &["bcts", "--search", "lookahead,pieces=1"],
         low,
         Agent::searching(linear("bcts"), Search::Lookahead { pieces: 1 }),
     );
     // One piece shown, so that the one after it is weighed by what is left in the bag.
     let short = Rules { preview: 1, ..guideline() };
     let expectation = Expectation { pieces: 2, placements: 3, ..Expectation::default() };
-    let flags = [
-        "dt-10",
-        "--expectation",
-        "--expectation-pieces",
-        "2",
-        "--expectation-placements",
-        "3",
-        "--preview",
-        "1",
-    ];
+    let flags = ["dt-10", "--search", "expectation,pieces=2,placements=3", "--preview", "1"];
     check(&flags, short, Agent::searching(linear("dt-10"), Search::Expectation(expectation)));
     let uniform = Rules { randomizer: tetrion::engine::Randomizer::Uniform, ..short };
     check(&flags, uniform, Agent::searching(linear("dt-10"), Search::Expectation(expectation)));
@@ -340,7 +331,7 @@ fn flags_that_make_no_sense_are_refused() {
         (vec!["bot", "dt-10", "--games", "3"], "unexpected argument '--games'"),
         (vec!["bot", "dt-11"], "error: no policy is called \"dt-11\", did you mean \"dt-10\"?"),
         (
-            vec!["bot", "dt-10", "--lookahead", "3"],
+            vec!["bot", "dt-10", "--search", "lookahead,pieces=3"],
             "error: dt-10: search.lookahead.pieces: is 3, expected 1 to 2",
         ),
         (
@@ -353,10 +344,10 @@ fn flags_that_make_no_sense_are_refused() {
         ),
         (vec!["host"], "<PROGRAM>"),
         (vec!["host", "dt-10", "--", "sh"], "unexpected argument 'dt-10'"),
-        (vec!["host", "--expectation", "--", "sh"], "unexpected argument '--expectation'"),
+        (vec!["host", "--search", "expectation", "--", "sh"], "unexpected argument '--search'"),
         (vec!["host", "--timeout", "0", "--", "sh"], "expected a number from 0.01 to 3600"),
         (vec!["host", "--games", "0", "--", "sh"], "expected 1 to 1048576"),
-        (vec!["host", "--spin-rule", "none", "--", "sh"], "the rules have none"),
+        (vec!["host", "--rules", "spin_rule=none", "--", "sh"], "the rules have none"),
     ] {
         let output = tetrion(&["tbp"]).args(&args).output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();

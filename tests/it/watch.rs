@@ -97,15 +97,15 @@ fn games_are_those_of_evaluations() {
     let linear = |name: &str| Controller::named(name).unwrap().agent(10).unwrap();
     check("bcts", &small, Agent::Linear(linear("bcts")), rules);
     let expectation = Agent::searching(linear("lab-uniform"), Search::Expectation(Expectation::default()));
-    check("lab-uniform", &[&small[..], &["--expectation"]].concat(), expectation, rules);
+    check("lab-uniform", &[&small[..], &["--search", "expectation"]].concat(), expectation, rules);
     // How a controller chooses by itself can be changed, and as many pieces are shown as it looks at.
     let own = Controller::named("tetrion-10x10-expectation").unwrap();
     let weights = || own.agent(10).unwrap();
     check(own.name, &small, Agent::searching(weights(), own.play.search), rules);
-    check(own.name, &[&small[..], &["--lookahead", "0"]].concat(), Agent::Linear(weights()), rules);
+    check(own.name, &[&small[..], &["--search", "greedy"]].concat(), Agent::Linear(weights()), rules);
     let shown = Rules { preview: 1, ..rules };
     let ahead = Agent::searching(linear("lab-uniform"), Search::Lookahead { pieces: 1 });
-    check("lab-uniform", &[&small[..], &["--lookahead", "1"]].concat(), ahead, shown);
+    check("lab-uniform", &[&small[..], &["--search", "lookahead,pieces=1"]].concat(), ahead, shown);
     check("random", &small, Agent::Random, rules);
     let monte_carlo = Agent::MonteCarlo(tetrion::agents::MonteCarlo::new(50));
     let tiny = ["--width", "4", "--height", "5"];
@@ -121,8 +121,7 @@ fn games_are_those_of_evaluations() {
         .unwrap();
     let modern = ResolvedRules::try_from(&choice).unwrap().rules;
     assert_eq!(modern.timing, Some(Timing { fall_delay: 3, ..Timing::LEVEL_1 }));
-    let flags =
-        ["--rules=guideline", "--action-model=keypress", "--height=10", "--rows-above=4", "--fall-delay=3"];
+    let flags = ["--rules=guideline,action_model=keypress,rows_above=4,fall_delay=3", "--height=10"];
     check("random", &flags, Agent::Random, modern);
     check("random_keys", &flags, Agent::Keys(tetrion::agents::KeyAgent::Random), modern);
 }
@@ -238,7 +237,7 @@ fn every_agent_with_defaults_can_be_watched_under_every_preset() {
 fn the_placement_that_is_explained_is_the_one_that_is_made() {
     for flags in [
         &["bcts"][..],
-        &["dt-10", "--expectation", "--height", "8"],
+        &["dt-10", "--search", "expectation", "--height", "8"],
         &["lab-uniform", "--rules", "lab"],
         &["--formula", "-holes^2 - landing_height"],
     ] {
@@ -288,8 +287,14 @@ fn what_cannot_be_watched_is_refused() {
     check(&["bdu", "--width", "12"], "it plays width 10 only");
     check(&["dt-10", "--height", "41"], "invalid value '41' for '--height <N>': expected 4 to 40");
     check(&["dt-10", "--steps-per-second", "0"], "expected 1 to 1000000");
-    check(&["dt-10", "--lookahead", "3"], "dt-10: search.lookahead.pieces: is 3, expected 1 to 2");
-    check(&["dt-10", "--lookahead", "1", "--preview", "0"], "dt-10: search.lookahead.pieces: is 1");
+    check(
+        &["dt-10", "--search", "lookahead,pieces=3"],
+        "dt-10: search.lookahead.pieces: is 3, expected 1 to 2",
+    );
+    check(
+        &["dt-10", "--search", "lookahead,pieces=1", "--preview", "0"],
+        "dt-10: search.lookahead.pieces: is 1",
+    );
     check(&["dt-10", "--palette", "red"], "color-blind");
 }
 
@@ -341,7 +346,7 @@ fn a_run_plays_what_it_has_found_by_its_own_rules() {
     }
     let search = ["--width", "8", "--height", "8", "--generations", "2", "--population", "8", "--seed", "3"];
     check("search", &search, ", the result");
-    let weighs = ["--expectation", "--expectation-pieces", "2", "--preview", "1"];
+    let weighs = ["--search", "expectation,pieces=2", "--preview", "1"];
     check("expectation", &[&search[..], &weighs].concat(), " + expectation, the result");
     let td = ["td", "--width", "8", "--height", "6", "--generations", "1", "--rounds", "40"];
     check("td", &td, ", the result");

@@ -382,7 +382,9 @@ async fn what_is_no_session_is_refused() {
     check(&["--session", "sessions/a", "--server", "a:1"], "this needs a terminal, but stdin is not one");
     check(&["bcts", "--server", "a:1"], "this needs a terminal, but stdin is not one");
     check(&["bcts", "--envs", "1"], "--session");
-    for args in [&["bcts"][..], &["--width", "8"], &["--seed", "2"], &["--record", "x"], &["--expectation"]] {
+    for args in
+        [&["bcts"][..], &["--width", "8"], &["--seed", "2"], &["--record", "x"], &["--search", "expectation"]]
+    {
         let args = [&["--session", "sessions/a", "--server", "a:1"], args].concat();
         check(&args, "cannot be used with");
     }

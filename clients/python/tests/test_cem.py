@@ -87,7 +87,7 @@ def test_learns_around_known_weights_what_tetrion_train_learns(client, server, t
     features, start = [*columns, "height_difference[0]"], [*bcts.weights, 0.0]
     arguments = "--generations 2 --population 8 --games 2 --check-games 4 --final-games 2 --max-pieces 300 --seed 5"
     around = ["--start", "bcts", "--initial-std", "0.1", "--noise", "0", "--covariance", "full"]
-    looking = ["--expectation", "--expectation-placements", "3", "--features", ",".join(features)]
+    looking = ["--search", "expectation,placements=3", "--features", ",".join(features)]
     command = [*find_program(), "train", *arguments.split(), *around, *looking, "--width", "6", "--height", "6"]
     command += ["--server", server.address, "--out", tmp_path / "run"]
     subprocess.run(command, check=True, capture_output=True, timeout=60)

@@ -6,16 +6,16 @@ use super::record::Selection;
 use crate::cli::computing::ComputingArgs;
 use crate::cli::connection::ConnectionArgs;
 use crate::cli::options::{games_range, loss_trials_range};
-use crate::cli::rules::RulesArgs;
+use crate::cli::rules::{RulesArgs, rules_by_default};
 use crate::cli::search::SearchArgs;
 
 /// The options of `tetrion evaluate`.
 #[derive(Debug, clap::Args)]
 #[command(
-    mut_arg("rules", |arg| arg.help("Rules preset [default: the rules of the first run, or simplified]")),
+    mut_arg("rules", |arg| rules_by_default(arg, "the rules of the first run, or simplified")),
     mut_arg("width", |arg| arg.help("Columns of the playfield [default: 10, or the preset's]")),
     mut_arg("height", |arg| arg.help("Rows of the playfield [default: 10, or the preset's]")),
-    mut_arg("preview", |arg| arg.help("Number of next pieces shown [default: the preset's, or as many as --lookahead and --expectation-pieces need]")),
+    mut_arg("preview", |arg| arg.help("Number of next pieces shown [default: the preset's, or as many as --search needs]")),
 )]
 pub struct EvaluateArgs {
     /// Controllers or agents such as dt-10 or monte_carlo, training runs, or files such as weights.json or my.formula;

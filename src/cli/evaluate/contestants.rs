@@ -129,11 +129,9 @@ fn check_parameters(args: &EvaluateArgs) -> Result<(), UsageError> {
         return Ok(());
     }
     let search = &args.search;
-    for (flag, given) in [
-        ("--lookahead", search.lookahead.is_some()),
-        ("--expectation", search.expectation),
-        ("--terminal-value", search.terminal_value.is_some()),
-    ] {
+    for (flag, given) in
+        [("--search", search.search.is_some()), ("--terminal-value", search.terminal_value.is_some())]
+    {
         if given {
             return Err(UsageError(format!(
                 "{flag} is for linear controllers and formulas; name one, or give --weights or --formula"

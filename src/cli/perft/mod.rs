@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::interrupt::{INTERRUPTED, Interrupt};
 use super::options::Size;
 use super::output::{print, say};
-use super::rules::RulesArgs;
+use super::rules::{RulesArgs, rules_by_default};
 use crate::input::UsageError;
 use crate::text::numbers::{count, grouped, short};
 use crate::trainer::rules::changes;
@@ -26,8 +26,7 @@ use tetrion_protocol::rules::ResolvedRules;
 /// The options of `tetrion perft`.
 #[derive(Debug, clap::Args)]
 #[command(
-    mut_arg("spin_rule", |arg| arg.help("Spins to distinguish: a placement counts once per spin [default: none]")),
-    mut_arg("spawn_row", |arg| arg.help("Row in which pieces appear, under reach moves [default: the highest visible row]")),
+    mut_arg("rules", |arg| rules_by_default(arg, "simplified, without spins, and under reach moves with pieces that appear in the highest visible row")),
 )]
 pub struct PerftArgs {
     /// Sequences of pieces such as IOTS; each further piece takes about 23 times the work
@@ -61,7 +60,8 @@ pub struct PerftArgs {
 pub fn run(args: PerftArgs) -> anyhow::Result<ExitCode> {
     let ResolvedRules { preset, rules } = rules(&args)?;
     if rules.garbage.is_some() {
-        let problem = "perft cannot count games with random garbage; remove --garbage-lines-per-piece";
+        let problem =
+            "perft cannot count games with random garbage; remove garbage.lines_per_piece from --rules";
         return Err(UsageError(problem.to_owned()).into());
     }
     let sequences: Vec<(String, Vec<Piece>)> = args

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use crate::cli::options::games_range;
-use crate::cli::rules::RulesArgs;
+use crate::cli::rules::{RulesArgs, rules_by_default};
 use crate::cli::search::SearchArgs;
 use tetrion_protocol::limits::MAX_RECORDED_STEPS;
 
@@ -32,7 +32,7 @@ pub enum Side {
 /// The rules of the games.
 #[derive(Debug, Args)]
 #[command(
-    mut_arg("rules", |arg| arg.help("Rules preset [default: guideline, or the run's]")),
+    mut_arg("rules", |arg| rules_by_default(arg, "guideline, or the run's")),
     mut_arg("width", |arg| arg.help("Columns of the playfield; bots support 10 only")),
     mut_arg("height", |arg| arg.help("Rows of the playfield, 20 of them visible [default: the run's, or 40]")),
 )]

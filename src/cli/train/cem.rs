@@ -6,6 +6,7 @@ use clap::builder::PossibleValuesParser;
 use super::run::{CandidateArgs, RunArgs};
 use super::settings::{Defaults, LITERATURE, of_search};
 use super::start::start_weights;
+use crate::cli::rules::rules_by_default;
 use crate::trainer::settings::{GameSeeds, Settings};
 use tetrion_client::{Client, TerminalValue};
 use tetrion_toolkit::optimizers::cem::{CEM_PRESETS, CemConfig, Covariance};
@@ -13,7 +14,7 @@ use tetrion_toolkit::optimizers::{CemPreset, Config};
 
 /// The options of `tetrion train cem`.
 #[derive(Debug, Args)]
-#[command(mut_arg("rules", |arg| arg.help("Rules preset [default: as in --settings]")))]
+#[command(mut_arg("rules", |arg| rules_by_default(arg, "as in --settings")))]
 pub struct CemArgs {
     #[command(flatten)]
     pub run: RunArgs,

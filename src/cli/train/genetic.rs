@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::run::{CandidateArgs, RunArgs};
 use super::settings::{Defaults, LITERATURE, of_search};
+use crate::cli::rules::rules_by_default;
 use crate::trainer::settings::{GameSeeds, Settings};
 use crate::trainer::unit::Unit;
 use tetrion_client::{Client, TerminalValue};
@@ -11,7 +12,7 @@ use tetrion_toolkit::optimizers::{Config, GeneticConfig};
 
 /// The options of `tetrion train genetic`.
 #[derive(Debug, Args)]
-#[command(mut_arg("rules", |arg| arg.help("Rules preset [default: genetic]")))]
+#[command(mut_arg("rules", |arg| rules_by_default(arg, "genetic")))]
 pub struct GeneticArgs {
     #[command(flatten)]
     pub run: RunArgs,

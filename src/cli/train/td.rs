@@ -5,6 +5,7 @@ use clap::Args;
 use super::run::RunArgs;
 use super::settings::{Defaults, LITERATURE, of_run};
 use super::start::common_weights;
+use crate::cli::rules::rules_by_default;
 use crate::input::UsageError;
 use crate::trainer::lessons::{Lessons, MethodName, Moves};
 use crate::trainer::model::ShapeNote;
@@ -16,7 +17,7 @@ use tetrion_toolkit::optimizers::{InvalidParameter, Network, NetworkConfig, Td, 
 
 /// The options of `tetrion train td`.
 #[derive(Debug, Args)]
-#[command(mut_arg("rules", |arg| arg.help("Rules preset [default: simplified]")))]
+#[command(mut_arg("rules", |arg| rules_by_default(arg, "simplified")))]
 pub struct TdArgs {
     #[command(flatten)]
     pub run: RunArgs,

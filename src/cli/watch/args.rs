@@ -1,13 +1,14 @@
 //! The options of `tetrion watch`.
 
 use crate::cli::connection::ConnectionArgs;
+use crate::cli::rules::rules_by_default;
 use crate::cli::search::SearchArgs;
 use crate::cli::shown::ShownArgs;
 
 /// The options of `tetrion watch`.
 #[derive(Debug, clap::Args)]
 #[command(
-    mut_arg("rules", |arg| arg.help("Rules preset [default: the first run's, or simplified]")),
+    mut_arg("rules", |arg| rules_by_default(arg, "the first run's, or simplified")),
     mut_arg("width", |arg| arg.help("Columns of the playfield [default: the run's or the preset's, or 10]")),
     mut_arg("height", |arg| arg.help("Rows of the playfield [default: the run's or the preset's, or 20]")),
     mut_arg("seed", |arg| arg.default_value("1")),
@@ -38,7 +39,7 @@ pub struct WatchArgs {
         value_name = "SESSION",
         num_args = 0..=1,
         default_missing_value = "",
-        conflicts_with_all = ["players", "formula", "lookahead", "expectation", "terminal_value", "steps_per_second", "seed", "first_game", "record", "RulesArgs"]
+        conflicts_with_all = ["players", "formula", "search", "terminal_value", "steps_per_second", "seed", "first_game", "record", "RulesArgs"]
     )]
     pub session: Option<String>,
 

@@ -2,25 +2,7 @@
 //!
 //! Requests, flags, weight files and run settings all use these types.
 
-use serde::{Deserialize, Serialize};
-
-use super::{Expectation, TerminalValue};
-
-/// The way a linear controller uses the pieces after the current one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Search {
-    /// No use: chooses the placement with the largest score.
-    #[default]
-    Greedy,
-    /// Adds the best scores of shown pieces.
-    Lookahead {
-        /// Number of shown pieces to consider, at least 1.
-        pieces: u32,
-    },
-    /// Adds the best value that the next pieces can reach, with the exact mean over a hidden piece.
-    Expectation(Expectation),
-}
+use super::{Search, TerminalValue};
 
 /// The way a linear controller plays.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -36,17 +18,6 @@ pub struct PlayChoice {
     /// Value of a game-ending placement.
     pub terminal_value: Option<TerminalValue>,
     pub search: Option<Search>,
-}
-
-impl Search {
-    /// Number of next pieces that the rules must show.
-    pub fn pieces_shown(&self) -> u32 {
-        match self {
-            Search::Greedy => 0,
-            Search::Lookahead { pieces } => *pieces,
-            Search::Expectation(expectation) => expectation.pieces_shown().into(),
-        }
-    }
 }
 
 impl From<Play> for PlayChoice {

@@ -1,7 +1,7 @@
-//! The choices of the rules. Each value is written down once, with its number, name and meaning.
+//! Choices between named values. Each value is written down once, with its number, name and meaning.
 //!
 //! Messages, settings, snapshots, flags and the catalog are derived from that definition. This file knows no particular
-//! choice: the file of each rule defines its choice with the `choice!` macro below, so no value can be missing from a
+//! choice: the file of each choice defines it with the `choice!` macro below, so no value can be missing from a
 //! list.
 
 /// A value that a choice may have, as messages, files and people name it.
@@ -15,9 +15,9 @@ pub struct ChoiceValue {
     pub meaning: &'static str,
 }
 
-/// A choice of the rules.
+/// A choice of the rules, or of a search.
 pub trait NamedChoice: Copy + PartialEq + Send + Sync + 'static {
-    /// The name of the rules field that holds this choice.
+    /// The name of the field that holds this choice.
     const FIELD: &'static str;
     /// All values in the order of their numbers. The first is the default.
     const ALL: &'static [Self];
@@ -97,4 +97,4 @@ macro_rules! choice {
     };
 }
 
-pub(super) use choice;
+pub(crate) use choice;

@@ -53,6 +53,7 @@ pub mod timing;
 pub mod visible;
 
 pub use action_digits::ActionDigit;
+pub(crate) use choice::choice;
 pub use choice::{ChoiceValue, NamedChoice};
 pub use clears::{AttackTable, Chain, Clear, ClearPoints, ClearWorth};
 pub use column::Column;

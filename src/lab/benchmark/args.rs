@@ -58,34 +58,16 @@ fn class() -> impl TypedValueParser<Value = &'static Class> {
 impl BenchmarkArgs {
     /// The command with all options that decide the result; the name of the new folder does not.
     pub fn command(&self) -> String {
-        let SearchArgs {
-            lookahead,
-            expectation,
-            expectation_pieces,
-            expectation_placements,
-            lost_piece,
-            discount,
-            expectation_terms,
-            caution,
-            terminal_value,
-        } = &self.search;
+        let SearchArgs { search, terminal_value } = &self.search;
         let path = |path: &PathBuf| path.to_string_lossy().into_owned();
-        // These choices have the same names in files and on the command line.
-        let terms = expectation_terms.as_ref().map(|terms| serde_json::json!(terms));
+        // It has the same name in files and on the command line.
         let terminal_value = terminal_value.as_ref().map(|value| serde_json::json!(value));
         let name = |value: Option<serde_json::Value>| Some(value?.as_str()?.to_owned());
         let flags = [
             ("--class", Some(self.class.name.to_owned())),
             ("--recordings", self.recordings.as_ref().map(path)),
             ("--name", self.name.clone()),
-            ("--lookahead", lookahead.map(|pieces| pieces.to_string())),
-            ("--expectation", expectation.then(String::new)),
-            ("--expectation-pieces", expectation_pieces.map(|pieces| pieces.to_string())),
-            ("--expectation-placements", expectation_placements.map(|placements| placements.to_string())),
-            ("--lost-piece", lost_piece.map(|value| value.to_string())),
-            ("--discount", discount.map(|factor| factor.to_string())),
-            ("--expectation-terms", name(terms)),
-            ("--caution", caution.map(|deviations| deviations.to_string())),
+            ("--search", search.map(|search| search.to_string())),
             ("--terminal-value", name(terminal_value)),
         ];
         let mut words = vec!["tetrion-lab benchmark".to_owned()];
@@ -93,7 +75,6 @@ impl BenchmarkArgs {
         for (flag, value) in flags {
             let Some(value) = value else { continue };
             match value.as_str() {
-                "" => words.push(flag.to_owned()),
                 // Two words would be two options.
                 value if value.starts_with('-') => words.push(format!("{flag}={}", shell_word(value))),
                 value => words.extend([flag.to_owned(), shell_word(value)]),

@@ -41,9 +41,8 @@ fn what_cannot_be_done_is_refused_with_a_way_out() {
     refused(&["--out", out, "--noise", "-1"], 2, &["noise"]);
     refused(&["--out", out, "--elites", "0"], 2, &["elite_fraction is 0"]);
     refused(&["--out", out, "--elites", "0.5"], 2, &["second_look is 0.33"]);
-    refused(&["--out", out, "--lost-piece", "-1"], 2, &["--expectation"]);
-    refused(&["--out", out, "--expectation", "--lost-piece", "1"], 2, &["lost_piece", "is 1, expected"]);
-    refused(&["--resume", out, "--expectation"], 2, &["--resume", "--expectation"]);
+    refused(&["--out", out, "--search", "expectation,lost_piece=1"], 2, &["lost_piece", "is 1, expected"]);
+    refused(&["--resume", out, "--search", "expectation"], 2, &["--resume", "--search"]);
     refused(&["--out", out, "--height", "41"], 2, &["--height", "expected 4 to 40"]);
     refused(&["--out", out, "--width", "4294967295"], 2, &["width"]);
     refused(&["--out", out, "--max-pieces", "1000000001"], 2, &["--max-pieces", "expected 0 to 1000000000"]);
@@ -78,14 +77,14 @@ fn what_cannot_be_done_is_refused_with_a_way_out() {
         &["--slope-tuple", "9", "--slope-clip", "9"],
         &["--slope-clip", "tables of 322687697900", "at most 1048576"],
     );
-    td(&["--randomizer", "bag7"], &["randomizer: bag7, expected uniform"]);
-    td(&["--action-model", "keypress", "--rules", "lab"], &["action_model: keypress, expected placement"]);
+    td(&["--rules", "randomizer=bag7"], &["randomizer: bag7, expected uniform"]);
+    td(&["--rules", "lab,action_model=keypress"], &["action_model: keypress, expected placement"]);
     refused(&["--resume", out, "--elites", "0.2"], 2, &["--resume", "--elites"]);
     refused(&["--resume", out, "--seed", "3"], 2, &["--resume", "--seed"]);
     refused(
-        &["--resume", out, "--reach", "sideways_walk"],
+        &["--resume", out, "--rules", "reach=sideways_walk"],
         2,
-        &["--resume <RUN>' cannot be used with '--reach"],
+        &["--resume <RUN>' cannot be used with '--rules"],
     );
     assert!(!folder.exists(), "a refusal leaves no folder behind");
     undisturbed();

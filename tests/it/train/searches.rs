@@ -102,8 +102,7 @@ fn the_notebooks_search_plays_with_keys_and_its_weights_are_played_again() {
 #[test]
 fn a_run_under_changed_rules_is_resumed_and_its_weights_are_played_under_them() {
     let folder = empty_folder("changed_rules");
-    let args =
-        ["--height", "8", "--randomizer", "bag7", "--top-out", "top_row", "--scoring-lines", "1,3,5,8"];
+    let args = ["--height", "8", "--rules", "randomizer=bag7,top_out=top_row,scoring.lines=1,3,5,8"];
     let short = ["--generations", "1", "--population", "4", "--check-games", "2", "--final-games", "6"];
     succeeded(tetrion(&["train"]).args(args).args(short).arg("--out").arg(&folder).output().unwrap());
     succeeded(resume(&folder, &["--generations", "2"]).output());
@@ -124,14 +123,10 @@ fn a_run_under_changed_rules_is_resumed_and_its_weights_are_played_under_them() 
 #[test]
 fn a_run_with_garbage_and_a_spawn_row_is_resumed_and_its_weights_are_played_so() {
     let folder = empty_folder("garbage");
-    let rules = ["--rules", "guideline", "--height", "14", "--rows-above", "4", "--spawn-row", "11"];
+    let rules = ["--rules", "guideline,rows_above=4,spawn_row=11", "--height", "14"];
     let garbage = [
-        "--garbage-lines-per-piece",
-        "0.25",
-        "--garbage-hole-move-chance",
-        "0.5",
-        "--garbage-delay-pieces",
-        "2",
+        "--rules",
+        "garbage.lines_per_piece=0.25,garbage.hole_move_chance=0.5,garbage.delay_pieces=2",
         "--max-pieces",
         "60",
     ];
@@ -176,17 +171,7 @@ fn a_run_with_garbage_and_a_spawn_row_is_resumed_and_its_weights_are_played_so()
 #[test]
 fn a_search_around_known_weights_that_weigh_the_pieces_to_come() {
     let folder = empty_folder("expectation");
-    let args = [
-        "--height",
-        "7",
-        "--expectation",
-        "--expectation-placements",
-        "3",
-        "--discount",
-        "0.9",
-        "--caution",
-        "0.4",
-    ];
+    let args = ["--height", "7", "--search", "expectation,placements=3,discount=0.9,caution=0.4"];
     let around = ["--start", "dt-10", "--initial-std", "0.05", "--noise", "0", "--covariance", "full"];
     let short = ["--generations", "1", "--population", "4", "--check-games", "2", "--final-games", "6"];
     let run = tetrion(&["train"]).args(args).args(around).args(short).arg("--out").arg(&folder).output();
@@ -214,8 +199,8 @@ fn a_search_around_known_weights_that_weigh_the_pieces_to_come() {
     };
     let mean = |evaluated: &Value| evaluated["results"][0]["lines"]["mean"].as_f64().unwrap();
     assert_eq!(mean(&play(&[])), score.unwrap().mean);
-    assert_ne!(mean(&play(&["--expectation"])), mean(&play(&[])), "the defaults are others");
-    assert!(2.0 * mean(&play(&["--lookahead", "0"])) < mean(&play(&[])), "greedily");
+    assert_ne!(mean(&play(&["--search", "expectation"])), mean(&play(&[])), "the defaults are others");
+    assert!(2.0 * mean(&play(&["--search", "greedy"])) < mean(&play(&[])), "greedily");
 
     // A run starts from its own weights too; those of other features are refused.
     let again = empty_folder("expectation_again");

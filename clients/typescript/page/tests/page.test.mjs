@@ -340,7 +340,7 @@ for (const { preset, height, preview, game, ways } of [
   test(`controllers that weigh the pieces to come play as the server plays them (${preset}, preview ${preview})`, async () => {
     const names = ["tetrion-10x10-expectation", ways[1] === "greedy" ? "dt-10" : "tetrion-10x10-preview"];
     const rules = ["--rules", preset, "--width", "10", "--height", String(height), "--preview", String(preview), "--games", "10", "--seed", "3"];
-    const games = await Promise.all(names.map((name, at) => evaluated(name, ...rules, ...(ways[at].startsWith("greedy") ? ["--lookahead", "0"] : []))));
+    const games = await Promise.all(names.map((name, at) => evaluated(name, ...rules, ...(ways[at].startsWith("greedy") ? ["--search", "greedy"] : []))));
     const expected = games.map((games) => games[game]);
     await on("/#race", DESKTOP, async (page) => {
       await page.getByRole("button", { name: "Pause" }).click();
@@ -369,7 +369,7 @@ for (const { preset, height, preview, game, ways } of [
 
 test("controllers that hold race as the server plays them", async () => {
   const names = ["dellacherie", "bcts"];
-  const rules = ["--rules", "guideline", "--height", "24", "--rows-above", "20", "--games", "3", "--seed", "3", "--max-pieces", "300"];
+  const rules = ["--rules", "guideline,rows_above=20", "--height", "24", "--games", "3", "--seed", "3", "--max-pieces", "300"];
   const games = await Promise.all(names.map((name) => evaluated(name, ...rules)));
   const expected = games.map((games) => games[2]);
   await on("/#race", DESKTOP, async (page) => {
@@ -528,7 +528,7 @@ test("formulas are evaluated, and a mistake in one is shown below it", async () 
 });
 
 test("lines sent are counted where there are such", async () => {
-  const few = ["--rules", "guideline", "--height", "40", "--clear-points", "attack", "--max-pieces", "500", "--games", "50", "--seed", "1"];
+  const few = ["--rules", "guideline,clear_points=attack", "--height", "40", "--max-pieces", "500", "--games", "50", "--seed", "1"];
   const scores = await Promise.all(["dellacherie", "bcts"].map(async (name) => {
     const games = await evaluated(name, ...few);
     return games.reduce((sum, { score }) => sum + score, 0) / games.length;

@@ -27,7 +27,7 @@ use super::prospects::Prospects;
 use super::scorer::{Chooser, TerminalValue};
 use super::sweep::sweep;
 use crate::engine::{
-    Column, Landing, Odds, Placement, PlayfieldOf, Rules, Shape, Tetromino, TopOut, is_blocked,
+    Column, Landing, Odds, Placement, PlayfieldOf, Rules, Shape, Tetromino, TopOut, choice, is_blocked,
 };
 
 /// Settings of a controller that takes the next pieces into account.
@@ -49,18 +49,18 @@ pub struct Expectation {
     pub caution: f64,
 }
 
-/// The terms of a score that count for every piece but the last.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Terms {
-    /// Only the terms for features of the landing, such as its height: the playfield is judged once, after the last
-    /// piece.
-    #[default]
-    Landing,
-    /// All terms, so that every intermediate playfield counts.
-    All,
-    /// No terms: only the last playfield counts.
-    None,
+choice! {
+    /// The terms of a score that count for every piece but the last.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Terms: "terms" {
+        /// Terms of features of the landing, such as its height: the playfield is judged once, after the last piece.
+        Landing = 1, "landing";
+        /// All terms, so that every intermediate playfield counts.
+        All = 2, "all";
+        /// No terms: only the last playfield counts.
+        None = 3, "none";
+    }
 }
 
 impl Expectation {

@@ -297,7 +297,7 @@ fn recordings_of_an_outside_player_are_scored() {
     refused("--recordings games --class greedy --out no --name a", "rules.preview is 1, expected 0");
     refused("--recordings none --class text --out no --name a", "cannot read none: ");
     refused(&format!("{of_games} a|b"), "--name is \"a|b\", expected 1 to 100 bytes");
-    refused(&format!("{of_games} a --expectation"), "remove the flags of the search");
+    refused(&format!("{of_games} a --search expectation"), "remove the flags of the search");
     refused(&format!("{of_games} a random"), "cannot be used with");
     fs::copy(folder.join("games/00.json"), folder.join("games/19.json")).unwrap();
     refused(&format!("{of_games} a"), "19.json: it is game 0, as games/00.json");
@@ -319,24 +319,27 @@ fn players_of_another_class_are_refused() {
     fs::write(folder.join("full/notes"), "").unwrap();
     for (words, part) in [
         (
-            "dt-10 --class greedy --lookahead 1",
+            "dt-10 --class greedy --search lookahead,pieces=1",
             "dt-10: search is lookahead 1, expected greedy in class greedy",
         ),
         (
-            "dt-10 --class greedy-10x20 --expectation",
+            "dt-10 --class greedy-10x20 --search expectation",
             "search is expectation 1, expected greedy in class greedy-10x20",
         ),
         ("tetrion-10x10-expectation --class greedy", "search is expectation 1, expected greedy"),
         ("monte_carlo --class greedy", "plays hidden pieces at random, expected no search in class greedy"),
-        ("dt-10 --class mean --lookahead 1", "needs 1 of the next pieces, expected at most 0 in class mean"),
-        ("dt-10 --class mean --expectation --expectation-pieces 2", "expected at most 0 in class mean"),
-        ("dt-10 --class shown --lookahead 2", "expected at most 1 in class shown"),
+        (
+            "dt-10 --class mean --search lookahead,pieces=1",
+            "needs 1 of the next pieces, expected at most 0 in class mean",
+        ),
+        ("dt-10 --class mean --search expectation,pieces=2", "expected at most 0 in class mean"),
+        ("dt-10 --class shown --search lookahead,pieces=2", "expected at most 1 in class shown"),
         ("next.formula --class formula", "next"),
         ("dt-10 --class formula", "dt-10: is no formula, expected a file my.formula in class formula"),
-        ("low.formula --class formula --expectation", "expected greedy in class formula"),
+        ("low.formula --class formula --search expectation", "expected greedy in class formula"),
         ("dt-10 --class text", "dt-10: class text takes recordings: give --recordings"),
         ("./peeked.json --class greedy", "seeds.training is 61803398, the benchmark's seed"),
-        ("random --class mean --expectation", "random: scores no placements"),
+        ("random --class mean --search expectation", "random: scores no placements"),
         ("dt-11 --class greedy", "did you mean"),
         ("dt-10 --class gready", "invalid value 'gready'"),
         ("--class greedy", "<PLAYER>"),
