@@ -5,12 +5,14 @@
 use libfuzzer_sys::fuzz_target;
 use prost::Message;
 use tetrion::protocol::pb;
-use tetrion::protocol::tensor::{Array, Dim, Element, decode};
+use tetrion::protocol::tensor::{Array, DimSize, Element, decode};
 use tetrion_fuzz::outcome;
 
 fuzz_target!(|input: &[u8]| {
     if let Ok(tensor) = pb::Tensor::decode(input) {
-        for dims in [&[Dim::Any][..], &[Dim::Any, Dim::Any], &[Dim::Exactly(3), Dim::Any], &[]] {
+        for dims in
+            [&[DimSize::Any][..], &[DimSize::Any, DimSize::Any], &[DimSize::Exactly(3), DimSize::Any], &[]]
+        {
             read::<u8>(&tensor, dims);
             read::<i8>(&tensor, dims);
             read::<u16>(&tensor, dims);
@@ -23,7 +25,7 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-fn read<T: Element>(tensor: &pb::Tensor, dims: &[Dim]) {
+fn read<T: Element>(tensor: &pb::Tensor, dims: &[DimSize]) {
     let read = decode::<T>(tensor, dims);
     outcome(&read);
     if let Ok(Array { shape, elements }) = read {

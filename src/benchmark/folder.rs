@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::class::Class;
 use super::entrant::Entrant;
-use super::recorded::{Game, check_all, check_recording, read_recording};
+use super::recorded::{GameNumbers, check_all, check_recording, read_recording};
 use super::result::BenchmarkResult;
 use crate::input::UsageError;
 use tetrion_client::Evaluated;
@@ -172,7 +172,7 @@ pub fn compare_games(result: &BenchmarkResult, evaluated: &Evaluated) -> Option<
         game_problem(
             number,
             game,
-            &Game::from(played),
+            &GameNumbers::from(played),
             &format!("when {} plays it again", result.player.name),
         )
     });
@@ -180,7 +180,7 @@ pub fn compare_games(result: &BenchmarkResult, evaluated: &Evaluated) -> Option<
 }
 
 /// The difference between a game of a result and the game that was played.
-fn game_problem(number: u32, game: &Game, played: &Game, place: &str) -> Option<String> {
+fn game_problem(number: u32, game: &GameNumbers, played: &GameNumbers, place: &str) -> Option<String> {
     let fields = [("lines", game.lines, played.lines), ("pieces", game.pieces, played.pieces)];
     let (field, found, expected) = fields.into_iter().find(|(_, found, expected)| found != expected)?;
     Some(format!("games[{number}].{field} is {found}, expected {expected}, as {place}"))

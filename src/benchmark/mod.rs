@@ -18,5 +18,5 @@ mod result;
 pub use class::{CLASSES, Class, NAME, Players, SEED};
 pub use entrant::{Entrant, PlayerNote, Source};
 pub use folder::{Folder, Problem, RESULT, compare_games};
-pub use recorded::{Game, OutsideGames};
+pub use recorded::{GameNumbers, OutsideGames};
 pub use result::{BenchmarkResult, Summary};

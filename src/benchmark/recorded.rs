@@ -18,18 +18,18 @@ use tetrion_toolkit::recording::{Outcome, Pieces, Recording, Replay, Setup};
 /// Files that are checked at once, between two reports of progress.
 const CHUNK: usize = 64;
 
-/// The numbers of a game.
+/// Lines and pieces of a game, as a result records them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Game {
+pub struct GameNumbers {
     pub lines: u64,
     /// Pieces landed. A game with fewer than the class's `max_pieces` was lost, any other was cut.
     pub pieces: u64,
 }
 
-impl From<&GameResult> for Game {
-    fn from(game: &GameResult) -> Game {
-        Game { lines: game.lines, pieces: game.pieces }
+impl From<&GameResult> for GameNumbers {
+    fn from(game: &GameResult) -> GameNumbers {
+        GameNumbers { lines: game.lines, pieces: game.pieces }
     }
 }
 
@@ -53,7 +53,7 @@ pub fn check_recording(
     games: &HashMap<u64, u32>,
     expected: Option<u32>,
     recording: Recording,
-) -> Result<(u32, Game), String> {
+) -> Result<(u32, GameNumbers), String> {
     let game = check_setup(class, games, expected, &recording.setup)?;
     let replay = Replay::new(recording).map_err(|error| error.to_string())?;
     if let Some(difference) = replay.difference() {
@@ -68,7 +68,7 @@ pub fn check_recording(
         let end = EpisodeEnd::name(end);
         return Err(format!("outcome.end is {end} after {pieces} pieces, expected an end, or {cut} pieces"));
     }
-    Ok((game, Game { lines, pieces }))
+    Ok((game, GameNumbers { lines, pieces }))
 }
 
 /// Checks the rules and the seed of a recording. Returns the number of the game.
@@ -113,7 +113,7 @@ fn check_setup(
 pub struct OutsideGames {
     files: Vec<PathBuf>,
     /// The game of each file, in the order of the files.
-    pub games: Vec<Game>,
+    pub games: Vec<GameNumbers>,
 }
 
 impl OutsideGames {
@@ -129,7 +129,7 @@ impl OutsideGames {
     ) -> Result<OutsideGames, UsageError> {
         let paths = list(class, folder)?;
         let games = class.games_by_seed();
-        let mut found: Vec<Option<(PathBuf, Game)>> = vec![None; class.games as usize];
+        let mut found: Vec<Option<(PathBuf, GameNumbers)>> = vec![None; class.games as usize];
         for (chunk, paths) in paths.chunks(CHUNK).enumerate() {
             progress(chunk * CHUNK);
             for (path, checked) in

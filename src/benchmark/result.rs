@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::class::{Class, NAME};
 use super::entrant::{PlayerNote, Source};
-use super::recorded::Game;
+use super::recorded::GameNumbers;
 use crate::input::{UsageError, parse_json, read_open, utf8};
 use crate::text::escapes::without_middle;
 use crate::trainer::score::statistics_to_json;
@@ -35,7 +35,7 @@ pub struct BenchmarkResult {
     /// Means and intervals, as [`Summary::to_json`] writes them.
     pub summary: Value,
     /// The games, in the order of their seeds.
-    pub games: Vec<Game>,
+    pub games: Vec<GameNumbers>,
 }
 
 /// Means and intervals of a result.
@@ -54,8 +54,8 @@ impl Summary {
     ///
     /// # Panics
     /// Without a game.
-    pub fn of(class: &Class, games: &[Game]) -> Summary {
-        let of = |number: fn(&Game) -> u64| {
+    pub fn of(class: &Class, games: &[GameNumbers]) -> Summary {
+        let of = |number: fn(&GameNumbers) -> u64| {
             Statistics::of(games.iter().map(|game| number(game) as f64)).expect("at least one game")
         };
         let (lines, pieces) = (of(|game| game.lines), of(|game| game.pieces));
@@ -86,7 +86,12 @@ impl Summary {
 
 impl BenchmarkResult {
     /// The result of these games.
-    pub fn new(class: &Class, player: PlayerNote, command: String, games: Vec<Game>) -> BenchmarkResult {
+    pub fn new(
+        class: &Class,
+        player: PlayerNote,
+        command: String,
+        games: Vec<GameNumbers>,
+    ) -> BenchmarkResult {
         BenchmarkResult {
             benchmark: NAME.to_owned(),
             class: class.name.to_owned(),
@@ -136,8 +141,8 @@ impl BenchmarkResult {
         if self.games.len() != class.games as usize {
             return Some(format!("games has {} entries, expected {}", self.games.len(), class.games));
         }
-        let most = |game: &Game| game.pieces.saturating_mul(4) / u64::from(class.rules().width);
-        for (number, game @ Game { lines, pieces }) in self.games.iter().enumerate() {
+        let most = |game: &GameNumbers| game.pieces.saturating_mul(4) / u64::from(class.rules().width);
+        for (number, game @ GameNumbers { lines, pieces }) in self.games.iter().enumerate() {
             if *pieces > class.max_pieces {
                 let most = class.max_pieces;
                 return Some(format!("games[{number}].pieces is {pieces}, expected at most {most}"));

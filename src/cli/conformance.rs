@@ -9,7 +9,7 @@ use super::connection::ConnectionArgs;
 use super::interrupt::INTERRUPTED;
 use super::output::{print, say};
 use super::progress::WorkProgress;
-use crate::conformance::{self, Difference, KIT, Report, Script};
+use crate::conformance::{self, ConformanceReport, KIT, LineMismatch, Script};
 use crate::input::UsageError;
 use crate::text::numbers::count;
 use tetrion_client::{Link, RawClient};
@@ -70,7 +70,7 @@ pub fn run(args: ConformanceArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// The report on a server, and the number of files that it is about.
-async fn report(args: &ConformanceArgs) -> anyhow::Result<(Report, usize)> {
+async fn report(args: &ConformanceArgs) -> anyhow::Result<(ConformanceReport, usize)> {
     let scripts = scripts(&args.only)?;
     let options = args.connection.options()?;
     let client = match &args.connection.server[..] {
@@ -105,8 +105,8 @@ fn scripts(only: &[String]) -> anyhow::Result<Vec<Script>> {
     Ok(chosen.map(|(name, text)| Script::parse(name, text)).collect::<Result<_, _>>()?)
 }
 
-fn to_text(report: &Report, num_files: usize) -> String {
-    let Report { num_calls, num_skipped, differences } = report;
+fn to_text(report: &ConformanceReport, num_files: usize) -> String {
+    let ConformanceReport { num_calls, num_skipped, differences } = report;
     let mut text: String = differences.iter().map(|difference| format!("{difference}\n")).collect();
     let skipped = match num_skipped {
         0 => String::new(),
@@ -121,8 +121,8 @@ fn to_text(report: &Report, num_files: usize) -> String {
     text
 }
 
-fn to_json(report: &Report) -> String {
-    let difference = |Difference { file, line, mismatch }: &Difference| {
+fn to_json(report: &ConformanceReport) -> String {
+    let difference = |LineMismatch { file, line, mismatch }: &LineMismatch| {
         json!({
             "file": format!("conformance/{file}.txt"),
             "line": line,

@@ -7,7 +7,7 @@
 
 /// A state of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum ServingState {
     /// The server listens, and has restored the previous server's sessions.
     Ready,
     /// The server drains: open calls finish, then the process ends.
@@ -15,7 +15,7 @@ pub(super) enum State {
 }
 
 /// Sends the state, if `NOTIFY_SOCKET` is set.
-pub(super) fn notify(state: State) {
+pub(super) fn notify(state: ServingState) {
     #[cfg(unix)]
     if let Some(socket) = std::env::var_os("NOTIFY_SOCKET").filter(|socket| !socket.is_empty())
         && let Err(error) = send(state, &socket)
@@ -27,12 +27,12 @@ pub(super) fn notify(state: State) {
 }
 
 #[cfg(unix)]
-fn send(state: State, socket: &std::ffi::OsStr) -> std::io::Result<()> {
+fn send(state: ServingState, socket: &std::ffi::OsStr) -> std::io::Result<()> {
     use std::os::unix::net::{SocketAddr, UnixDatagram};
 
     let message: &[u8] = match state {
-        State::Ready => b"READY=1",
-        State::Stopping => b"STOPPING=1",
+        ServingState::Ready => b"READY=1",
+        ServingState::Stopping => b"STOPPING=1",
     };
     let address = match std::os::unix::ffi::OsStrExt::as_bytes(socket).strip_prefix(b"@") {
         #[cfg(target_os = "linux")]

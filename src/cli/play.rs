@@ -11,7 +11,7 @@ use super::search::SearchArgs;
 use super::shown::ShownArgs;
 use crate::input::UsageError;
 use crate::players::Contender;
-use crate::viewers::{MAX_FALL_SPEED, Play, PlaySetup};
+use crate::viewers::{MAX_FALL_SPEED, PlayScreen, PlaySetup};
 
 /// The options of `tetrion play`.
 #[derive(Debug, clap::Args)]
@@ -57,17 +57,17 @@ pub fn run(args: PlayArgs) -> anyhow::Result<ExitCode> {
         None => getrandom::u32()?.into(),
     };
     let mut play = begin(&args, seed)?;
-    args.shown.show(&mut play, Play::recording, Play::report)
+    args.shown.show(&mut play, PlayScreen::recording, PlayScreen::report)
 }
 
 /// Creates the game before its first key.
 ///
 /// # Errors
 /// [`UsageError`] for an unknown name, or rules that cannot be played.
-pub fn begin(args: &PlayArgs, seed: u64) -> Result<Play, UsageError> {
+pub fn begin(args: &PlayArgs, seed: u64) -> Result<PlayScreen, UsageError> {
     let against: Option<Contender> = args.against.as_deref().map(Contender::new).transpose()?;
     let choice = args.search.choice();
-    Play::new(PlaySetup {
+    PlayScreen::new(PlaySetup {
         series: args.shown.series(against.as_slice(), choice, seed)?,
         game: args.shown.first_game,
         against,

@@ -19,7 +19,7 @@ use super::computing::ComputingArgs;
 use super::interrupt::INTERRUPTED;
 #[cfg(unix)]
 use super::interrupt::ignores_hang_up;
-use super::notify::{State, notify};
+use super::notify::{ServingState, notify};
 use super::output::{self, print};
 use crate::input::UsageError;
 use tetrion_protocol::limits::{
@@ -322,10 +322,10 @@ async fn serve(mut access: Access, args: &ServeArgs) -> anyhow::Result<()> {
     if let Err(error) = print(&format!("tetrion listening on {address}\n")) {
         warn!("{error:#}; serving anyway");
     }
-    notify(State::Ready);
+    notify(ServingState::Ready);
     let asked_to_stop = async {
         stop.cancelled_owned().await;
-        notify(State::Stopping);
+        notify(ServingState::Stopping);
     };
     server.run_until(asked_to_stop, hurry.cancelled_owned()).await?;
     Ok(())

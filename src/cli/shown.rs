@@ -13,7 +13,7 @@ use super::rules::RulesArgs;
 use super::terminal;
 use crate::input::UsageError;
 use crate::players::{Contender, GameSeries};
-use crate::viewers::{Palette, Program};
+use crate::viewers::{Palette, TerminalProgram};
 use tetrion_client::RulesChoice;
 use tetrion_core::agents::PlayChoice;
 use tetrion_toolkit::recording::Recording;
@@ -72,7 +72,7 @@ impl ShownArgs {
     ///
     /// # Errors
     /// If there is no terminal, or a file cannot be written.
-    pub fn show<P: Program>(
+    pub fn show<P: TerminalProgram>(
         &self,
         program: &mut P,
         recording: impl FnOnce(&P) -> Recording,

@@ -21,7 +21,7 @@ use ratatui::{DefaultTerminal, TerminalOptions, Viewport};
 use super::interrupt::{HUNG_UP, INTERRUPTED, Interrupt};
 use crate::input::UsageError;
 use crate::text::escapes::is_obeyed;
-use crate::viewers::Program;
+use crate::viewers::TerminalProgram;
 
 /// Time between two frames, unless a key is pressed.
 const FRAME: Duration = Duration::from_millis(33);
@@ -71,7 +71,7 @@ pub fn check() -> Result<(), UsageError> {
 ///
 /// # Errors
 /// If the terminal cannot be read or written, unless it has closed.
-pub fn run(program: &mut impl Program) -> anyhow::Result<Exit> {
+pub fn run(program: &mut impl TerminalProgram) -> anyhow::Result<Exit> {
     let interrupt = Interrupt::watch_every_end()?;
     let end = || interrupt.exit_code().or_else(|| is_closed().then_some(HUNG_UP)).map(Exit::Interrupted);
     let ended = run_until(program, end);
@@ -80,7 +80,7 @@ pub fn run(program: &mut impl Program) -> anyhow::Result<Exit> {
 }
 
 /// Runs a program until it ends, or until `end` says how.
-fn run_until(program: &mut impl Program, end: impl Fn() -> Option<Exit>) -> anyhow::Result<Exit> {
+fn run_until(program: &mut impl TerminalProgram, end: impl Fn() -> Option<Exit>) -> anyhow::Result<Exit> {
     let mut screen = Screen::open()?;
     let events = events()?;
     let mut last = Instant::now();
@@ -208,7 +208,7 @@ impl Screen {
     }
 
     /// Draws the program at the terminal's current size.
-    fn draw(&mut self, program: &impl Program) -> io::Result<()> {
+    fn draw(&mut self, program: &impl TerminalProgram) -> io::Result<()> {
         let size = self.terminal.size()?;
         let area = Rect::new(0, 0, size.width.min(MAX_SIZE.0), size.height.min(MAX_SIZE.1));
         if area != self.area {

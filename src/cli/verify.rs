@@ -48,7 +48,7 @@ pub struct VerifyArgs {
 
 /// The outcome of checking a result.
 #[derive(Debug)]
-pub struct Verdict {
+pub struct Verification {
     pub result: BenchmarkResult,
     /// The class of the result.
     pub class: &'static Class,
@@ -89,7 +89,7 @@ pub fn run(args: VerifyArgs) -> anyhow::Result<ExitCode> {
 ///
 /// # Errors
 /// If the folder holds no result, or a server refuses a game.
-pub async fn verify(args: &VerifyArgs) -> anyhow::Result<Verdict> {
+pub async fn verify(args: &VerifyArgs) -> anyhow::Result<Verification> {
     let folder = Folder::new(&args.folder);
     let (result, class) = folder.result()?;
     let num_recordings = result.num_recordings(class);
@@ -113,7 +113,7 @@ pub async fn verify(args: &VerifyArgs) -> anyhow::Result<Verdict> {
             0
         }
     };
-    Ok(Verdict { result, class, num_played, problems })
+    Ok(Verification { result, class, num_played, problems })
 }
 
 /// Lets the player play its games again.
@@ -136,9 +136,9 @@ async fn play(
     Ok(problems)
 }
 
-impl Verdict {
+impl Verification {
     fn to_text(&self) -> String {
-        let Verdict { result, class, num_played, problems } = self;
+        let Verification { result, class, num_played, problems } = self;
         let mut text: String = problems.iter().map(|problem| format!("{problem}\n")).collect();
         let name = &result.player.name;
         if problems.is_empty() {
@@ -166,7 +166,7 @@ impl Verdict {
     }
 
     fn to_json(&self) -> serde_json::Value {
-        let Verdict { result, class, num_played, problems } = self;
+        let Verification { result, class, num_played, problems } = self;
         let problem = |Problem { file, what }: &Problem| json!({"file": file, "problem": what});
         json!({
             "valid": problems.is_empty(),

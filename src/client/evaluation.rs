@@ -14,7 +14,7 @@ use tetrion_protocol::limits::{MAX_RECORDED_GAMES, MAX_RESPONSE_BYTES};
 use tetrion_protocol::pb::evaluate_policies_response;
 use tetrion_protocol::pb::evaluation_service_client::EvaluationServiceClient;
 use tetrion_protocol::rules::ResolvedRules;
-use tetrion_protocol::tensor::{self, Dim, Element};
+use tetrion_protocol::tensor::{self, DimSize, Element};
 use tetrion_protocol::{InField, duration, pb, recording, seeding};
 use tetrion_toolkit::recording::Recording;
 
@@ -403,7 +403,7 @@ fn decode_started(started: pb::EvaluationStarted) -> Result<Started, ClientError
 
 fn decode_games(results: &pb::EvaluationResults) -> Result<Vec<GameResult>, ClientError> {
     let pairs = pairs(&results.policy_indices, &results.seed_indices)?;
-    let length = Dim::Exactly(pairs.len() as u32);
+    let length = DimSize::Exactly(pairs.len() as u32);
     let seeds = column::<u64>(&results.seeds, "seeds", length)?;
     let lines = column::<i64>(&results.lines, "lines", length)?;
     let pieces = column::<i64>(&results.pieces, "pieces", length)?;
@@ -429,7 +429,7 @@ fn decode_games(results: &pb::EvaluationResults) -> Result<Vec<GameResult>, Clie
 
 fn decode_estimates(estimates: &pb::EvaluationEstimates) -> Result<Vec<LossEstimate>, ClientError> {
     let pairs = pairs(&estimates.policy_indices, &estimates.seed_indices)?;
-    let length = Dim::Exactly(pairs.len() as u32);
+    let length = DimSize::Exactly(pairs.len() as u32);
     let seeds = column::<u64>(&estimates.seeds, "seeds", length)?;
     let loss_rates = column::<f64>(&estimates.loss_rates, "loss_rates", length)?;
     let lines = column::<f64>(&estimates.lines_per_piece, "lines_per_piece", length)?;
@@ -453,8 +453,8 @@ fn decode_estimates(estimates: &pb::EvaluationEstimates) -> Result<Vec<LossEstim
 
 /// The policy and the seed of each row.
 fn pairs(policies: &Option<pb::Tensor>, seeds: &Option<pb::Tensor>) -> Result<Vec<Pair>, ClientError> {
-    let policies = column::<i32>(policies, "policy_indices", Dim::Any)?;
-    let seeds = column::<i32>(seeds, "seed_indices", Dim::Exactly(policies.len() as u32))?;
+    let policies = column::<i32>(policies, "policy_indices", DimSize::Any)?;
+    let seeds = column::<i32>(seeds, "seed_indices", DimSize::Exactly(policies.len() as u32))?;
     let rows = policies.iter().zip(&seeds).enumerate();
     rows.map(|(row, (&policy, &seed))| {
         let wrong = || ClientError::Answer(format!("row {row} of its results has a negative index"));
@@ -463,7 +463,11 @@ fn pairs(policies: &Option<pb::Tensor>, seeds: &Option<pb::Tensor>) -> Result<Ve
     .collect()
 }
 
-fn column<T: Element>(tensor: &Option<pb::Tensor>, name: &str, length: Dim) -> Result<Vec<T>, ClientError> {
+fn column<T: Element>(
+    tensor: &Option<pb::Tensor>,
+    name: &str,
+    length: DimSize,
+) -> Result<Vec<T>, ClientError> {
     let array = tensor::decode_field::<T>(tensor.as_ref(), name, &[length]);
     array.map(|array| array.elements).map_err(|error| ClientError::Answer(error.to_string()))
 }

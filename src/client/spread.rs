@@ -50,12 +50,12 @@ impl Client {
         }
         let pairs: Vec<Pair> =
             (0..num_policies).flat_map(|policy| (0..num_games).map(move |seed| (policy, seed))).collect();
-        let mut run = Run::new(self, request, pairs);
+        let mut run = EvaluationCalls::new(self, request, pairs);
         let mut collected = Collected {
             started: None,
             outcomes: match request.loss_trials {
-                0 => Places::Games(places(num_policies, num_games)),
-                _ => Places::Estimates(places(num_policies, num_games)),
+                0 => ResultSlots::Games(places(num_policies, num_games)),
+                _ => ResultSlots::Estimates(places(num_policies, num_games)),
             },
             done: EvaluationProgress { num_games: run.num_games, ..EvaluationProgress::default() },
             pieces_by_call: Vec::new(),
@@ -123,7 +123,7 @@ impl LinkedServer {
 }
 
 /// The calls of one evaluation, distributed over the servers.
-struct Run<'a> {
+struct EvaluationCalls<'a> {
     client: &'a Client,
     request: Arc<EvaluationRequest>,
     num_games: u64,
@@ -153,13 +153,13 @@ struct EndedCall {
     result: Result<(), ClientError>,
 }
 
-impl<'a> Run<'a> {
-    fn new(client: &'a Client, request: &EvaluationRequest, pairs: Vec<Pair>) -> Run<'a> {
+impl<'a> EvaluationCalls<'a> {
+    fn new(client: &'a Client, request: &EvaluationRequest, pairs: Vec<Pair>) -> EvaluationCalls<'a> {
         let num_servers = client.servers.len();
         let num_calls = if num_servers == 1 { 1 } else { num_servers * CALLS_A_SERVER };
         let size = pairs.len().div_ceil(num_calls).max(1);
         let (sender, events) = mpsc::channel(64);
-        Run {
+        EvaluationCalls {
             client,
             request: Arc::new(request.clone()),
             num_games: pairs.len() as u64,
@@ -235,14 +235,14 @@ impl<'a> Run<'a> {
 /// The games of an evaluation, as they arrive.
 struct Collected {
     started: Option<Started>,
-    outcomes: Places,
+    outcomes: ResultSlots,
     done: EvaluationProgress,
     /// Pieces that each call has reported.
     pieces_by_call: Vec<u64>,
 }
 
 /// The places of games or estimates, by policy and seed.
-enum Places {
+enum ResultSlots {
     Games(Vec<Vec<Option<GameResult>>>),
     Estimates(Vec<Vec<Option<LossEstimate>>>),
 }
@@ -268,7 +268,7 @@ impl Collected {
                 _ => self.started = Some(*started),
             },
             Event::Games(games) => {
-                let Places::Games(places) = &mut self.outcomes else { return Err(of_another_kind()) };
+                let ResultSlots::Games(places) = &mut self.outcomes else { return Err(of_another_kind()) };
                 self.done.games += games.len() as u64;
                 for game in games {
                     places[game.policy as usize][game.seed_index as usize] = Some(game);
@@ -276,7 +276,9 @@ impl Collected {
                 return Ok(true);
             }
             Event::Estimates(estimates) => {
-                let Places::Estimates(places) = &mut self.outcomes else { return Err(of_another_kind()) };
+                let ResultSlots::Estimates(places) = &mut self.outcomes else {
+                    return Err(of_another_kind());
+                };
                 self.done.games += estimates.len() as u64;
                 for estimate in estimates {
                     places[estimate.policy as usize][estimate.seed_index as usize] = Some(estimate);
@@ -303,8 +305,8 @@ impl Collected {
         let landed = self.progress().pieces;
         let started = self.started.ok_or_else(missing)?;
         let outcomes = match self.outcomes {
-            Places::Games(places) => Outcomes::Games(filled(places).ok_or_else(missing)?),
-            Places::Estimates(places) => Outcomes::Estimates(filled(places).ok_or_else(missing)?),
+            ResultSlots::Games(places) => Outcomes::Games(filled(places).ok_or_else(missing)?),
+            ResultSlots::Estimates(places) => Outcomes::Estimates(filled(places).ok_or_else(missing)?),
         };
         let pieces = match &outcomes {
             Outcomes::Games(games) => games.iter().flatten().map(|game| game.pieces).sum(),

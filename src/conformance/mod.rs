@@ -19,6 +19,6 @@ mod tensor;
 pub use compare::{Mismatch, Names};
 pub use form::{encode, from_value, methods};
 pub use kit::KIT;
-pub use runner::{Difference, Event, Report, run};
-pub use script::{Expected, Line, Request, Script, ScriptError, Step};
+pub use runner::{ConformanceReport, LineMismatch, ServerEvent, run};
+pub use script::{Expected, Request, Script, ScriptError, ScriptLine, ScriptStep};
 pub use tensor::Tensor;

@@ -39,12 +39,13 @@ pub fn ordered(mut messages: Vec<Value>) -> Vec<Value> {
 }
 
 /// The tensors of a message, by their field names.
-type Columns<'a> = BTreeMap<&'a str, Tensor>;
+type TensorsByName<'a> = BTreeMap<&'a str, Tensor>;
 
 /// One message with the rows of all, sorted by the indices of their games; `None` if they do not fit together.
 fn merged<'a>(messages: impl Iterator<Item = &'a Value>, kind: &str) -> Option<Value> {
-    let parts: Vec<Columns<'_>> = messages.map(|message| columns(message, kind)).collect::<Option<_>>()?;
-    let types = |part: &Columns<'_>| part.values().map(|column| column.dtype).collect::<Vec<_>>();
+    let parts: Vec<TensorsByName<'_>> =
+        messages.map(|message| columns(message, kind)).collect::<Option<_>>()?;
+    let types = |part: &TensorsByName<'_>| part.values().map(|column| column.dtype).collect::<Vec<_>>();
     let first = parts.first()?;
     if parts.iter().any(|part| !part.keys().eq(first.keys()) || types(part) != types(first)) {
         return None;
@@ -72,12 +73,12 @@ fn merged<'a>(messages: impl Iterator<Item = &'a Value>, kind: &str) -> Option<V
 }
 
 /// The columns of a message; `None` if it has anything else, or columns of several lengths.
-fn columns<'a>(message: &'a Value, kind: &str) -> Option<Columns<'a>> {
+fn columns<'a>(message: &'a Value, kind: &str) -> Option<TensorsByName<'a>> {
     let fields = message.as_object().filter(|fields| fields.len() == 1)?.get(kind)?.as_object()?;
     let column = |(name, text): (&'a String, &'a Value)| {
         Some((name.as_str(), Tensor::from_text(text.as_str()?).ok()?))
     };
-    let columns: Columns<'a> = fields.iter().map(column).collect::<Option<_>>()?;
+    let columns: TensorsByName<'a> = fields.iter().map(column).collect::<Option<_>>()?;
     let shape = &columns.values().next()?.shape;
     let is_table = shape.len() == 1 && columns.values().all(|column| column.shape == *shape);
     is_table.then_some(columns)

@@ -7,7 +7,7 @@ use prost_reflect::{MessageDescriptor, MethodDescriptor};
 use serde_json::{Value, json};
 
 use super::compare::{Mismatch, Names};
-use super::script::{Expected, Line, Request, Script, Step};
+use super::script::{Expected, Request, Script, ScriptLine, ScriptStep};
 use super::{form, order};
 use tetrion_client::{RawCall, RawClient, RawFailure, code_name};
 
@@ -20,7 +20,7 @@ const MAX_LOST: usize = 2;
 
 /// A part of an answer that is not as expected.
 #[derive(Clone, Debug)]
-pub struct Difference {
+pub struct LineMismatch {
     /// Name of the file without its ending.
     pub file: String,
     /// Number of the line in its file, from 1.
@@ -29,7 +29,7 @@ pub struct Difference {
     pub mismatch: Mismatch,
 }
 
-impl fmt::Display for Difference {
+impl fmt::Display for LineMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "conformance/{}.txt:{}: {}", self.file, self.line, self.mismatch)
     }
@@ -37,17 +37,17 @@ impl fmt::Display for Difference {
 
 /// The outcome of a run.
 #[derive(Clone, Debug, Default)]
-pub struct Report {
+pub struct ConformanceReport {
     pub num_calls: usize,
     /// Lines that the transport cannot carry.
     pub num_skipped: usize,
     /// Everything that is not as expected, in the order of the files.
-    pub differences: Vec<Difference>,
+    pub differences: Vec<LineMismatch>,
 }
 
 /// What a server did where a line expects something.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Event {
+pub enum ServerEvent {
     Message(Value),
     /// The status of a failed call.
     Refusal(Value),
@@ -63,13 +63,13 @@ pub async fn run(
     client: &RawClient,
     scripts: &[Script],
     has_streams: bool,
-    mut on_event: impl FnMut(&Script, &Line, &Event, &Names),
-) -> Report {
-    let mut report = Report::default();
+    mut on_event: impl FnMut(&Script, &ScriptLine, &ServerEvent, &Names),
+) -> ConformanceReport {
+    let mut report = ConformanceReport::default();
     let mut num_lost = 0;
     for script in scripts {
         for lines in &script.cases {
-            let mut case = Case {
+            let mut case = CaseRun {
                 client,
                 script,
                 has_streams,
@@ -95,11 +95,11 @@ pub async fn run(
 }
 
 /// The state of a case, whose calls share sessions and names.
-struct Case<'a> {
+struct CaseRun<'a> {
     client: &'a RawClient,
     script: &'a Script,
     has_streams: bool,
-    report: &'a mut Report,
+    report: &'a mut ConformanceReport,
     names: Names,
     /// Names of the sessions that the case has created.
     sessions: Vec<Value>,
@@ -120,16 +120,20 @@ struct Open {
     /// Bytes of the messages that have come.
     num_bytes: usize,
     /// Events that have come and that no line has taken.
-    events: VecDeque<Event>,
+    events: VecDeque<ServerEvent>,
 }
 
-impl Case<'_> {
-    async fn play(&mut self, lines: &[Line], on_event: &mut impl FnMut(&Script, &Line, &Event, &Names)) {
+impl CaseRun<'_> {
+    async fn play(
+        &mut self,
+        lines: &[ScriptLine],
+        on_event: &mut impl FnMut(&Script, &ScriptLine, &ServerEvent, &Names),
+    ) {
         for line in lines {
             let played = match &line.step {
-                Step::Call { method, request } => self.call(line.number, method, request).await,
-                Step::Send(request) => self.send(request),
-                Step::Expect(expected) => match self.next(expected).await {
+                ScriptStep::Call { method, request } => self.call(line.number, method, request).await,
+                ScriptStep::Send(request) => self.send(request),
+                ScriptStep::Expect(expected) => match self.next(expected).await {
                     Ok(event) => {
                         self.check(line.number, expected, &event);
                         on_event(self.script, line, &event, &self.names);
@@ -226,7 +230,7 @@ impl Case<'_> {
     }
 
     /// The event for a line.
-    async fn next(&mut self, expected: &Expected) -> Result<Event, Stop> {
+    async fn next(&mut self, expected: &Expected) -> Result<ServerEvent, Stop> {
         let is_answer = matches!(expected, Expected::Answer(_) | Expected::Refusal(_));
         let open = if is_answer { self.call.take() } else { self.stream.take() };
         let Some(mut open) = open else { return Err(Stop::Unplayable("no call is open".to_owned())) };
@@ -251,16 +255,16 @@ impl Case<'_> {
     }
 
     /// The only answer of a call: one message and the end, or a failure.
-    async fn alone(&mut self, open: &mut Open, event: Event) -> Event {
-        let Event::Message(value) = event else { return event };
+    async fn alone(&mut self, open: &mut Open, event: ServerEvent) -> ServerEvent {
+        let ServerEvent::Message(value) = event else { return event };
         if open.method.name() == "CreateSession" {
             self.sessions.push(value["session"]["name"].clone());
         }
         match self.receive(open).await {
-            Event::End => Event::Message(value),
-            Event::Refusal(refusal) => Event::Refusal(refusal),
-            Event::Message(_) => Event::Wrong("more than one answer".to_owned()),
-            Event::Wrong(problem) => Event::Wrong(problem),
+            ServerEvent::End => ServerEvent::Message(value),
+            ServerEvent::Refusal(refusal) => ServerEvent::Refusal(refusal),
+            ServerEvent::Message(_) => ServerEvent::Wrong("more than one answer".to_owned()),
+            ServerEvent::Wrong(problem) => ServerEvent::Wrong(problem),
         }
     }
 
@@ -269,7 +273,7 @@ impl Case<'_> {
         let mut messages = Vec::new();
         let last = loop {
             match self.receive(open).await {
-                Event::Message(value) => {
+                ServerEvent::Message(value) => {
                     let is_between = messages.len() > 1 && value.get("summary").is_none();
                     messages.pop_if(|last| is_between && is_progress(last));
                     messages.push(value);
@@ -278,33 +282,35 @@ impl Case<'_> {
             }
             if messages.len() > MAX_MESSAGES {
                 messages.pop();
-                break Event::Wrong(format!("more than {MAX_MESSAGES} messages"));
+                break ServerEvent::Wrong(format!("more than {MAX_MESSAGES} messages"));
             }
         };
         open.call = None;
-        open.events.extend(order::ordered(messages).into_iter().map(Event::Message));
+        open.events.extend(order::ordered(messages).into_iter().map(ServerEvent::Message));
         open.events.push_back(last);
     }
 
     /// Waits for the next event of a call.
-    async fn receive(&mut self, open: &mut Open) -> Event {
-        let Some(call) = &mut open.call else { return Event::End };
+    async fn receive(&mut self, open: &mut Open) -> ServerEvent {
+        let Some(call) = &mut open.call else { return ServerEvent::End };
         match call.next().await {
             Ok(Some(bytes)) => {
                 open.num_bytes += bytes.len();
                 if open.num_bytes > MAX_MEBIBYTES << 20 {
                     open.call = None;
-                    return Event::Wrong(format!("more than {MAX_MEBIBYTES} MiB"));
+                    return ServerEvent::Wrong(format!("more than {MAX_MEBIBYTES} MiB"));
                 }
                 let descriptor = open.method.output();
                 let name = descriptor.name().to_owned();
                 match form::decode(descriptor, &bytes).map(|message| form::to_value(&message)) {
-                    Ok(Ok(value)) => Event::Message(of_call(&value, &open.id)),
-                    Ok(Err(problem)) => Event::Wrong(format!("a {name} without a JSON form: {problem}")),
-                    Err(_) => Event::Wrong(format!("bytes that are no {name}")),
+                    Ok(Ok(value)) => ServerEvent::Message(of_call(&value, &open.id)),
+                    Ok(Err(problem)) => {
+                        ServerEvent::Wrong(format!("a {name} without a JSON form: {problem}"))
+                    }
+                    Err(_) => ServerEvent::Wrong(format!("bytes that are no {name}")),
                 }
             }
-            Ok(None) => Event::End,
+            Ok(None) => ServerEvent::End,
             Err(failure) => {
                 open.call = None;
                 self.failed(open, &failure)
@@ -312,7 +318,7 @@ impl Case<'_> {
         }
     }
 
-    fn failed(&mut self, open: &Open, failure: &RawFailure) -> Event {
+    fn failed(&mut self, open: &Open, failure: &RawFailure) -> ServerEvent {
         self.is_lost |= failure.is_lost;
         let refusal = form::to_refusal(failure.code(), failure.details());
         let unreadable = |problem| json!({"code": code_name(failure.code()), "#details": problem});
@@ -322,17 +328,17 @@ impl Case<'_> {
         } else if failure.message().is_empty() {
             refusal["#message"] = "no text for people".into();
         }
-        Event::Refusal(with_id(refusal, &open.id))
+        ServerEvent::Refusal(with_id(refusal, &open.id))
     }
 
     /// Compares an event with the expected one.
-    fn check(&mut self, line: usize, expected: &Expected, event: &Event) {
+    fn check(&mut self, line: usize, expected: &Expected, event: &ServerEvent) {
         let mismatches = match (expected, event) {
-            (Expected::Answer(expected) | Expected::Next(expected), Event::Message(found))
-            | (Expected::Refusal(expected) | Expected::Break(expected), Event::Refusal(found)) => {
+            (Expected::Answer(expected) | Expected::Next(expected), ServerEvent::Message(found))
+            | (Expected::Refusal(expected) | Expected::Break(expected), ServerEvent::Refusal(found)) => {
                 self.names.compare(expected, found)
             }
-            (Expected::End, Event::End) => Vec::new(),
+            (Expected::End, ServerEvent::End) => Vec::new(),
             (expected, event) => {
                 let wanted = match expected {
                     Expected::Answer(_) | Expected::Next(_) => "an answer",
@@ -340,10 +346,10 @@ impl Case<'_> {
                     Expected::End => "the end of the stream",
                 };
                 let found = match event {
-                    Event::Message(value) => value.clone(),
-                    Event::Refusal(value) => value.clone(),
-                    Event::End => "the end of the stream".into(),
-                    Event::Wrong(problem) => problem.as_str().into(),
+                    ServerEvent::Message(value) => value.clone(),
+                    ServerEvent::Refusal(value) => value.clone(),
+                    ServerEvent::End => "the end of the stream".into(),
+                    ServerEvent::Wrong(problem) => problem.as_str().into(),
                 };
                 vec![Mismatch::new("", Some(&wanted.into()), Some(&found))]
             }
@@ -354,7 +360,7 @@ impl Case<'_> {
     }
 
     fn differs(&mut self, line: usize, mismatch: Mismatch) {
-        self.report.differences.push(Difference { file: self.script.name.clone(), line, mismatch });
+        self.report.differences.push(LineMismatch { file: self.script.name.clone(), line, mismatch });
     }
 }
 

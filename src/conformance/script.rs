@@ -18,22 +18,22 @@ pub struct Script {
     /// Name of the file without its ending.
     pub name: String,
     /// Groups of lines that depend on each other and on nothing else.
-    pub cases: Vec<Vec<Line>>,
+    pub cases: Vec<Vec<ScriptLine>>,
 }
 
 /// A line with the lines that continue it.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct ScriptLine {
     /// Number of the line in its file, from 1.
     pub number: usize,
     /// Number of lines that continue it.
     pub num_more: usize,
-    pub step: Step,
+    pub step: ScriptStep,
 }
 
 /// The meaning of a line: a call, a further request, or an expected event.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Step {
+pub enum ScriptStep {
     /// `>` starts a call with its first request.
     Call {
         method: String,
@@ -94,7 +94,7 @@ impl Script {
             } else if !whole.starts_with('#') {
                 let error = |problem| ScriptError { file: name.to_owned(), line: at + 1, problem };
                 let step = step(&whole).map_err(error)?;
-                cases.last_mut().expect("one at least").push(Line { number: at + 1, num_more, step });
+                cases.last_mut().expect("one at least").push(ScriptLine { number: at + 1, num_more, step });
             }
             at += 1 + num_more;
         }
@@ -103,19 +103,19 @@ impl Script {
     }
 }
 
-fn step(line: &str) -> Result<Step, String> {
+fn step(line: &str) -> Result<ScriptStep, String> {
     let (sign, rest) = line.split_once(' ').unwrap_or((line, ""));
     let step = match sign {
         ">" => {
             let (method, request) = rest.split_once(char::is_whitespace).unwrap_or((rest, "{}"));
-            Step::Call { method: method.to_owned(), request: self::request(request)? }
+            ScriptStep::Call { method: method.to_owned(), request: self::request(request)? }
         }
-        ">>" => Step::Send(request(rest)?),
-        "<" => Step::Expect(Expected::Answer(value(rest)?)),
-        "!" => Step::Expect(Expected::Refusal(value(rest)?)),
-        "<<" if rest == "end" => Step::Expect(Expected::End),
-        "<<" => Step::Expect(Expected::Next(value(rest)?)),
-        "!!" => Step::Expect(Expected::Break(value(rest)?)),
+        ">>" => ScriptStep::Send(request(rest)?),
+        "<" => ScriptStep::Expect(Expected::Answer(value(rest)?)),
+        "!" => ScriptStep::Expect(Expected::Refusal(value(rest)?)),
+        "<<" if rest == "end" => ScriptStep::Expect(Expected::End),
+        "<<" => ScriptStep::Expect(Expected::Next(value(rest)?)),
+        "!!" => ScriptStep::Expect(Expected::Break(value(rest)?)),
         _ => return Err(format!("{sign:?}, expected #, >, >>, <, <<, ! or !!")),
     };
     Ok(step)

@@ -40,7 +40,7 @@ const ROWS_ABOVE_FIELD: u8 = 3;
 
 /// The content of one place of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cell {
+enum DrawnCell {
     Empty,
     Full,
     /// A cell of the falling piece.
@@ -49,15 +49,15 @@ enum Cell {
 
 impl View<'_> {
     /// A function from row and column to the content.
-    fn cells(&self) -> impl Fn(u8, u8) -> Cell {
+    fn cells(&self) -> impl Fn(u8, u8) -> DrawnCell {
         let falling = self.falling.map(|piece| piece.cells());
         move |row, column| {
             if falling.is_some_and(|cells| cells.contains(&(row, column))) {
-                Cell::Falling
+                DrawnCell::Falling
             } else if self.playfield.is_full(row, column) {
-                Cell::Full
+                DrawnCell::Full
             } else {
-                Cell::Empty
+                DrawnCell::Empty
             }
         }
     }
@@ -88,9 +88,9 @@ fn ascii(view: &View<'_>) -> String {
     let mut text = String::new();
     for row in (0..height).rev() {
         text.extend((0..width).map(|column| match cell(row, column) {
-            Cell::Empty => '.',
-            Cell::Full => '#',
-            Cell::Falling => '@',
+            DrawnCell::Empty => '.',
+            DrawnCell::Full => '#',
+            DrawnCell::Falling => '@',
         }));
         text.push_str(if row > 0 { "\n" } else { "" });
     }
@@ -105,7 +105,7 @@ fn lab(view: &View<'_>) -> String {
     for row in 0..height {
         let _ = write!(text, "\n{row:2} |");
         for column in 0..width {
-            text.push_str(if cell(height - 1 - row, column) == Cell::Empty { "  " } else { "[]" });
+            text.push_str(if cell(height - 1 - row, column) == DrawnCell::Empty { "  " } else { "[]" });
         }
         text.push('|');
     }
@@ -126,7 +126,7 @@ fn leiden(view: &View<'_>) -> String {
         let in_field = row + ROWS_ABOVE_FIELD < height;
         text.push(if in_field { '|' } else { ' ' });
         for column in 0..width {
-            text.push(if cell(row, column) == Cell::Empty { ' ' } else { 'X' });
+            text.push(if cell(row, column) == DrawnCell::Empty { ' ' } else { 'X' });
         }
         text.push_str(if in_field { "|\n" } else { "\n" });
     }

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::rollout::{Estimate, Evaluation, GameResult, LossEstimate};
+use crate::rollout::{Estimate, EstimatedGame, Evaluation, PlayedGame};
 
 /// The numbers kept of every game of an evaluation, by its place in it.
 ///
@@ -37,7 +37,7 @@ impl GameTable {
     ///
     /// # Panics
     /// If there is no such game.
-    pub fn record(&mut self, result: &GameResult) {
+    pub fn record(&mut self, result: &PlayedGame) {
         let game = result.game as usize;
         self.lines[game] = result.lines;
         self.pieces[game] = result.pieces;
@@ -68,7 +68,7 @@ impl EstimateTable {
     ///
     /// # Panics
     /// If there is no such estimate.
-    pub fn record(&mut self, result: &LossEstimate) {
+    pub fn record(&mut self, result: &EstimatedGame) {
         self.0[result.game as usize] = result.estimate;
     }
 }

@@ -7,7 +7,7 @@ use tetrion_core::engine::Rules;
 use tetrion_core::engine::rng::{Tag, word};
 use tetrion_core::features::FeatureSet;
 use tetrion_core::pool::{Party, Pool};
-use tetrion_core::rollout::{Deal, Evaluation, GameResult, Next, spawn};
+use tetrion_core::rollout::{Deal, Evaluation, NextGame, PlayedGame, spawn};
 
 pub const SEED: u64 = 1;
 
@@ -50,11 +50,11 @@ impl Games {
             loss_trials: 0,
             kernel: Kernel::best(),
         };
-        let results = Arc::<Mutex<Vec<GameResult>>>::default();
+        let results = Arc::<Mutex<Vec<PlayedGame>>>::default();
         // The waiting thread wakes only at the end, when the sink is dropped.
         let (ending, ended) = mpsc::channel::<()>();
         let (kept, ending) = (results.clone(), Mutex::new(ending));
-        let sink = move |result, next: Next| {
+        let sink = move |result, next: NextGame| {
             let _ending = &ending;
             kept.lock().expect("no panics").push(result);
             next();

@@ -60,17 +60,17 @@ const FORMULA: &str = "let low = max_height < 8;
     - 4 * holes - 3 * cumulative_wells - (if low then hole_depth else 2 * hole_depth) - 2 * rows_with_holes";
 
 /// A formula with eight features and two conditions on 10 x 20.
-pub fn formula(kernel: Kernel) -> Play {
+pub fn formula(kernel: Kernel) -> ControllerGames {
     let rules = Rules::simplified(10, 20);
     let Ok(Formula::Program(program)) = compile(FORMULA, &rules) else {
         unreachable!("a formula with conditions")
     };
     let agent = Agent::Formula(FormulaAgent::new(program, TerminalValue::Avoid));
-    Play { rules, agent, kernel }
+    ControllerGames { rules, agent, kernel }
 }
 
 /// The weights of `dt-10` plus a network of [`NETWORK_UNITS`] with small outputs.
-pub fn network(kernel: Kernel) -> Play {
+pub fn network(kernel: Kernel) -> ControllerGames {
     let dt_10 = case("dt-10", 10, 10).named();
     let mlp = Mlp { hidden: vec![NETWORK_UNITS], activation: Activation::Relu, tables: None };
     let shape = ModelShape::Mlp(mlp);
@@ -79,15 +79,15 @@ pub fn network(kernel: Kernel) -> Play {
     let weights = dt_10.weights.iter().copied().chain(parameters).collect();
     let agent = LinearAgent::with_model(set, Some(shape.into()), weights, dt_10.play.terminal_value);
     let agent = Agent::Linear(agent.expect("as many parameters as the shape has"));
-    Play { rules: Rules::simplified(10, 10), agent, kernel }
+    ControllerGames { rules: Rules::simplified(10, 10), agent, kernel }
 }
 
 /// One of [`GUIDELINE`], with the search of its table row.
-pub fn under_guideline(controller: &str, kernel: Kernel) -> Play {
+pub fn under_guideline(controller: &str, kernel: Kernel) -> ControllerGames {
     let controller = Controller::named(controller).expect("a controller");
     let rules = guideline();
     let agent = controller.agent(rules.width).expect("it plays this size");
-    Play { rules, agent: Agent::searching(agent, controller.play.search), kernel }
+    ControllerGames { rules, agent: Agent::searching(agent, controller.play.search), kernel }
 }
 
 impl Case {
@@ -101,12 +101,12 @@ impl Case {
     }
 
     /// Games of this case on a kernel.
-    pub fn on(&self, kernel: Kernel) -> Play {
+    pub fn on(&self, kernel: Kernel) -> ControllerGames {
         let agent = self.named().agent(self.width).expect("the table names sizes that they play");
         let expectation = Expectation { placements: self.looked_at, ..Expectation::default() };
         let search = if self.looked_at > 0 { Search::Expectation(expectation) } else { Search::Greedy };
         let agent = Agent::searching(agent, search);
-        Play { rules: Rules::simplified(self.width, self.height), agent, kernel }
+        ControllerGames { rules: Rules::simplified(self.width, self.height), agent, kernel }
     }
 }
 
@@ -117,16 +117,16 @@ pub fn kernels() -> impl Iterator<Item = Kernel> {
 
 /// Games of one controller, restarted as they end.
 #[derive(Clone, Debug)]
-pub struct Play {
+pub struct ControllerGames {
     rules: Rules,
     agent: Agent,
     kernel: Kernel,
 }
 
-impl Play {
+impl ControllerGames {
     /// Plays this many pieces, equal ones in every call.
     pub fn pieces(&self, pieces: u64) -> u64 {
-        let Play { rules, agent, kernel } = self;
+        let ControllerGames { rules, agent, kernel } = self;
         let (mut left, mut seed) = (pieces, 0);
         while left > 0 {
             let dealer = rules.dealer(seed);

@@ -9,6 +9,6 @@ pub mod placements;
 pub mod stepping;
 
 pub use evaluations::Games;
-pub use games::{CASES, Case, EXPECTATIONS, Play};
+pub use games::{CASES, Case, ControllerGames, EXPECTATIONS};
 pub use placements::{Listing, ModernListing, Reaching};
 pub use stepping::{RandomPlacements, Stepper};

@@ -17,14 +17,14 @@ use tetrion::cli::args::{arranged, parse_as};
 /// Repeat published Tetris experiments, and measure players for publication.
 #[derive(Debug, Parser)]
 #[command(name = "tetrion-lab", version, max_term_width = 100)]
-struct Args {
+struct LabArgs {
     #[command(subcommand)]
-    command: Command,
+    command: LabCommand,
 }
 
 /// The subcommands of `tetrion-lab`, each with its options.
 #[derive(Debug, Subcommand)]
-enum Command {
+enum LabCommand {
     /// Repeat published experiments and compare the results
     Reproduce(reproduce::ReproduceArgs),
     /// Measure a player by the protocol of the benchmark
@@ -33,7 +33,7 @@ enum Command {
 
 /// The definition of the command line.
 pub fn command() -> clap::Command {
-    arranged(Args::command())
+    arranged(LabArgs::command())
 }
 
 /// Runs the program with the options of this process.
@@ -41,9 +41,9 @@ pub fn command() -> clap::Command {
 /// # Errors
 /// For options that cannot be parsed, or the error of the subcommand.
 pub fn run() -> anyhow::Result<ExitCode> {
-    let Args { command } = parse_as(self::command(), std::env::args_os().collect())?;
+    let LabArgs { command } = parse_as(self::command(), std::env::args_os().collect())?;
     match command {
-        Command::Reproduce(args) => reproduce::run(args),
-        Command::Benchmark(args) => benchmark::run(args),
+        LabCommand::Reproduce(args) => reproduce::run(args),
+        LabCommand::Benchmark(args) => benchmark::run(args),
     }
 }

@@ -14,6 +14,6 @@ mod reasons;
 pub use contender::{Contender, Run, on_one_line};
 pub use game_series::{GameSeries, result};
 pub use named::{agent, controller, monte_carlo, title, title_of_weights};
-pub use pilot::{Pilot, Values};
+pub use pilot::{Pilot, PlacementValues};
 pub use player::Player;
-pub use reasons::{Reasons, Term};
+pub use reasons::{PlacementFeature, Reasons};

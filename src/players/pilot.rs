@@ -25,7 +25,7 @@ enum Turn {
 
 /// The part of an agent that scores placements, for explanations of a choice.
 #[derive(Clone, Copy, Debug)]
-pub enum Values<'a> {
+pub enum PlacementValues<'a> {
     /// Weights, and a model if there is one.
     Weights(&'a LinearAgent),
     /// A formula that is no weighted sum.
@@ -45,9 +45,9 @@ impl Pilot {
     }
 
     /// What scores the placements, if weights or a formula do.
-    pub fn values(&self) -> Option<Values<'_>> {
-        let weights = self.agent.controller().map(Values::Weights);
-        weights.or_else(|| self.agent.formula().map(Values::Formula))
+    pub fn values(&self) -> Option<PlacementValues<'_>> {
+        let weights = self.agent.controller().map(PlacementValues::Weights);
+        weights.or_else(|| self.agent.formula().map(PlacementValues::Formula))
     }
 
     /// Thinks for about this much work, in pieces that a linear controller places with a kernel, and subtracts the work done.

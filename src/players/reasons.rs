@@ -1,7 +1,7 @@
 //! Reasons for a placement that weights or a formula chose: features, weights and their products if there are any, and the
 //! scores of other placements.
 
-use super::pilot::{Values, seen_by_a_player, sight_of};
+use super::pilot::{PlacementValues, seen_by_a_player, sight_of};
 use tetrion_core::agents::{Kernel, LinearAgent};
 use tetrion_core::engine::{Placement, land};
 use tetrion_core::features::Seen;
@@ -16,23 +16,23 @@ pub struct Reasons {
     /// Cells of the landed piece.
     pub cells: SceneCells,
     /// Features, in the order of the controller's set or in which the formula names them.
-    pub terms: Vec<Term>,
+    pub terms: Vec<PlacementFeature>,
     /// Score of the placement: the sum of the products plus the model's output, or the value of the formula.
     pub score: f64,
     /// Scores of all placements that the controller considers, in ascending action order.
     pub scores: Vec<(Placement, f64)>,
 }
 
-/// A feature of a placement.
+/// A feature's value for a placement, and its weight in the score.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Term {
+pub struct PlacementFeature {
     pub feature: String,
     pub value: f64,
     /// Weight of the feature; `None` in a formula.
     pub weight: Option<f64>,
 }
 
-impl Term {
+impl PlacementFeature {
     /// Weight times value; 0 in a formula.
     pub fn product(&self) -> f64 {
         self.weight.map_or(0.0, |weight| weight * self.value)
@@ -42,7 +42,7 @@ impl Term {
 impl Reasons {
     /// Reasons for the controller's best-scored placement of the current piece; `None` if the game is over.
     pub fn of_best(name: &str, controller: &LinearAgent, course: &Course) -> Option<Reasons> {
-        let values = Values::Weights(controller);
+        let values = PlacementValues::Weights(controller);
         let scores = scores(values, course);
         let mut best = *scores.first()?;
         for choice in &scores[1..] {
@@ -54,15 +54,20 @@ impl Reasons {
     }
 
     /// Reasons for a placement; `None` if it does not exist.
-    pub fn of(name: &str, values: Values<'_>, course: &Course, placement: Placement) -> Option<Reasons> {
+    pub fn of(
+        name: &str,
+        values: PlacementValues<'_>,
+        course: &Course,
+        placement: Placement,
+    ) -> Option<Reasons> {
         let rules = course.rules();
         let piece = course.hand()?.can_place(rules, course.playfield(), placement)?;
         let cells = course.resting_cells(placement)?;
         let (shape, landing) = land(rules, course.playfield(), piece, placement);
         let seen = Seen { piece, spin: placement.spin(), shape, landing: &landing };
         let (set, weights, score) = match values {
-            Values::Weights(agent) => (agent.set(), agent.weights(), agent.score(&seen)),
-            Values::Formula(agent) => {
+            PlacementValues::Weights(agent) => (agent.set(), agent.weights(), agent.score(&seen)),
+            PlacementValues::Formula(agent) => {
                 let (rules, next) = seen_by_a_player(course);
                 let now = sight_of(course, &rules, &next);
                 let sight = if placement.hold { now.holding()? } else { now };
@@ -73,7 +78,8 @@ impl Reasons {
         set.evaluate(&seen, &mut found);
         let weights = weights.iter().copied().map(Some).chain(std::iter::repeat(None));
         let terms = set.names().into_iter().zip(found).zip(weights);
-        let terms = terms.map(|((feature, value), weight)| Term { feature, value, weight }).collect();
+        let terms =
+            terms.map(|((feature, value), weight)| PlacementFeature { feature, value, weight }).collect();
         Some(Reasons {
             controller: name.to_owned(),
             placement,
@@ -111,12 +117,14 @@ impl Reasons {
 }
 
 /// Scores of all placements that weights or a formula consider, in ascending action order; empty if the game is over.
-fn scores(values: Values<'_>, course: &Course) -> Vec<(Placement, f64)> {
+fn scores(values: PlacementValues<'_>, course: &Course) -> Vec<(Placement, f64)> {
     let Some(hand) = course.hand() else { return Vec::new() };
     let kernel = Kernel::best();
     let scores = match values {
-        Values::Weights(agent) => agent.scores_of_hand(kernel, course.rules(), course.playfield(), hand),
-        Values::Formula(agent) => {
+        PlacementValues::Weights(agent) => {
+            agent.scores_of_hand(kernel, course.rules(), course.playfield(), hand)
+        }
+        PlacementValues::Formula(agent) => {
             let (rules, next) = seen_by_a_player(course);
             agent.scores_of_hand(kernel, &sight_of(course, &rules, &next))
         }

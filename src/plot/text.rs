@@ -22,7 +22,7 @@ const TICK_COLUMNS: usize = 10;
 const TICK_ROWS: usize = 3;
 
 /// Cells of dots, each with the line it belongs to.
-struct Canvas {
+struct DotCanvas {
     columns: usize,
     rows: usize,
     cells: Vec<(u32, usize)>,
@@ -71,8 +71,8 @@ impl Chart {
         text
     }
 
-    fn draw(&self, x: &Axis, y: &Axis, columns: usize, rows: usize) -> Canvas {
-        let mut canvas = Canvas { columns, rows, cells: vec![(0, 0); columns * rows] };
+    fn draw(&self, x: &Axis, y: &Axis, columns: usize, rows: usize) -> DotCanvas {
+        let mut canvas = DotCanvas { columns, rows, cells: vec![(0, 0); columns * rows] };
         // The first line last: its cells are its own, whatever crosses it.
         for (index, line) in self.lines.iter().enumerate().rev() {
             canvas.draw(index, line, x, y);
@@ -81,7 +81,7 @@ impl Chart {
     }
 }
 
-impl Canvas {
+impl DotCanvas {
     fn draw(&mut self, index: usize, line: &Line, x: &Axis, y: &Axis) {
         let last_dot = (2 * self.columns - 1) as f64;
         let mut dots = line.finite_points().map(|point| {

@@ -83,7 +83,7 @@ impl<T: Message> Encoder for SizedEncoder<T> {
 #[derive(Debug)]
 pub struct WeighedDecoder<U> {
     inner: ProstDecoder<U>,
-    plan: Option<&'static Plan>,
+    plan: Option<&'static MessageWeights>,
 }
 
 impl<U: Message + Default> Decoder for WeighedDecoder<U> {
@@ -173,7 +173,7 @@ const MAX_DEPTH: usize = 100;
 
 /// The fields of a message type, and the memory that they take.
 #[derive(Debug)]
-struct Plan {
+struct MessageWeights {
     name: &'static str,
     /// Memory of each field, by field number.
     fields: Vec<Option<FieldWeight>>,
@@ -198,7 +198,7 @@ enum FieldWeight {
     Number,
 }
 
-impl Plan {
+impl MessageWeights {
     /// Refuses a message that is too heavy or has an unknown field, and reserves memory for a heavy one.
     fn admit(&self, bytes: &[u8]) -> Result<(), Status> {
         let is_light = bytes.len() as u64 * self.most_per_byte <= LIGHT;
@@ -292,14 +292,14 @@ pub fn most_per_byte_of(full_name: &str) -> Option<u64> {
 }
 
 /// The plan of a message type by its full name; `None` for types outside our files.
-fn plan_of(name: &str) -> Option<&'static Plan> {
+fn plan_of(name: &str) -> Option<&'static MessageWeights> {
     let plans = plans();
     plans.by_name.get(name).map(|&at| &plans.all[at])
 }
 
 /// The plans of all message types. They live as long as the process, and refer to each other by index.
 struct Plans {
-    all: Vec<Plan>,
+    all: Vec<MessageWeights>,
     by_name: HashMap<&'static str, usize>,
 }
 
@@ -319,7 +319,7 @@ fn plans() -> &'static Plans {
         let by_name = names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
         let methods = set.file.iter().flat_map(|file| &file.service).flat_map(|service| &service.method);
         let requests: HashSet<&str> = methods.map(|method| bare(method.input_type())).collect();
-        let plan = |name: &'static String| Plan {
+        let plan = |name: &'static String| MessageWeights {
             name,
             fields: fields(messages[name], &messages, &by_name),
             most_per_byte: most_per_byte(messages[name], &messages, 0),

@@ -8,7 +8,7 @@ use tetrion_core::agents::Agent;
 use tetrion_core::engine::{EpisodeEnd, Game, RULES_VERSION, Rules};
 use tetrion_core::features::kernel::Kernel;
 pub use tetrion_core::rollout::Estimate;
-use tetrion_core::rollout::{Actions, Deal, Evaluation, GameRecord, GameResult, LossEstimate};
+use tetrion_core::rollout::{Deal, EstimatedGame, Evaluation, GameRecord, PackedActions, PlayedGame};
 use tetrion_core::summary::{EstimateSummary, PairedDifference, PolicySummary, Statistics};
 use tetrion_toolkit::recording::{Outcome, Pieces, Recording, Setup};
 
@@ -21,12 +21,12 @@ use super::pb;
 use super::policies::Policies;
 use super::rules::ResolvedRules;
 use super::session::response_bytes;
-use super::tensor::{self, Dim};
+use super::tensor::{self, DimSize};
 use super::{duration, recording, revision, seeding};
 
 /// A decoded request for an evaluation.
 #[derive(Clone, Debug)]
-pub struct EvaluationRequest {
+pub struct DecodedEvaluation {
     /// The games to play, with pairs in ascending order.
     pub evaluation: Evaluation,
     /// First message of the answer, which reports the evaluation.
@@ -56,13 +56,13 @@ const RECORDING_OVERHEAD: usize = 8 << 10;
 /// and a flag.
 const RESULT_BYTES: usize = 5 * 8 + 3 * 4 + 1;
 
-impl EvaluationRequest {
+impl DecodedEvaluation {
     /// Number of policies, from the first on, that fit into messages that the client accepts; `None` if all fit.
     ///
     /// Two messages grow with the number of policies: `started`, whose size is known, and the summary. The size of the
     /// summary is computed as if none of its numbers were 0.
     pub fn policies_that_fit(&self) -> Option<u32> {
-        let EvaluationRequest { evaluation, started, baseline, include_results, max_response_bytes, .. } =
+        let DecodedEvaluation { evaluation, started, baseline, include_results, max_response_bytes, .. } =
             self;
         let room = (*max_response_bytes as usize).saturating_sub(MESSAGE_OVERHEAD);
         let entries: Vec<usize> = started.policies.iter().map(item_bytes).collect();
@@ -95,7 +95,7 @@ impl EvaluationRequest {
 pub fn decode(
     request: &pb::EvaluatePoliciesRequest,
     kernel: Kernel,
-) -> Result<EvaluationRequest, DecodeError> {
+) -> Result<DecodedEvaluation, DecodeError> {
     revision::check(request.min_revision)?;
     check_rules_version(&request.rules_version)?;
     let resolved = match &request.rules {
@@ -162,7 +162,7 @@ pub fn decode(
         baseline,
         loss_estimation: request.loss_estimation,
     };
-    Ok(EvaluationRequest {
+    Ok(DecodedEvaluation {
         evaluation: Evaluation {
             rules,
             policies: policies.all,
@@ -239,14 +239,14 @@ fn recorded_steps(rules: &Rules, deal: &Deal, max_response_bytes: u32) -> u64 {
     };
     let room = (max_response_bytes as usize).saturating_sub(RECORDING_OVERHEAD + letters).max(1);
     let bits = (rules.num_actions() - 1).max(1).ilog2() + 1;
-    let kept = MAX_RECORDED_BYTES / Actions::bytes_each(rules) as u64;
+    let kept = MAX_RECORDED_BYTES / PackedActions::bytes_each(rules) as u64;
     kept.min((room as u64 / u64::from(bits.div_ceil(7) + 1)).max(1))
 }
 
 /// The recording of a finished game, as a message.
 pub fn encode_recording(
     evaluation: &Evaluation,
-    result: &GameResult,
+    result: &PlayedGame,
     GameRecord { actions, landing_lines, game }: GameRecord,
 ) -> pb::EvaluationRecording {
     let pieces = match &evaluation.deal {
@@ -349,7 +349,8 @@ fn decode_pairs(
 ) -> Result<Option<Vec<(u32, u32)>>, DecodeError> {
     let Some(pairs) = pairs else { return Ok(None) };
     let wrong = |problem: String| DecodeError::invalid(Fault::Tensor, "pairs", problem);
-    let numbers = tensor::decode::<i32>(pairs, &[Dim::Any, Dim::Exactly(2)]).in_field("pairs")?.elements;
+    let numbers =
+        tensor::decode::<i32>(pairs, &[DimSize::Any, DimSize::Exactly(2)]).in_field("pairs")?.elements;
     if numbers.is_empty() {
         return Err(wrong("has no rows, expected at least one".to_owned()));
     }
@@ -371,7 +372,7 @@ fn decode_pairs(
 }
 
 /// Finished games as a message, in the order given.
-pub fn encode_results(results: &[GameResult]) -> pb::EvaluationResults {
+pub fn encode_results(results: &[PlayedGame]) -> pb::EvaluationResults {
     pb::EvaluationResults {
         policy_indices: column(results, |result| result.policy as i32),
         seed_indices: column(results, |result| result.seed_index as i32),
@@ -386,7 +387,7 @@ pub fn encode_results(results: &[GameResult]) -> pb::EvaluationResults {
 }
 
 /// Finished estimates as a message, in the order given.
-pub fn encode_estimates(estimates: &[LossEstimate]) -> pb::EvaluationEstimates {
+pub fn encode_estimates(estimates: &[EstimatedGame]) -> pb::EvaluationEstimates {
     pb::EvaluationEstimates {
         policy_indices: column(estimates, |result| result.policy as i32),
         seed_indices: column(estimates, |result| result.seed_index as i32),

@@ -1,6 +1,6 @@
 //! Fields of environments: their names, their types and the specs that clients get.
 
-use tetrion_core::engine::{ActionDigit, ActionModel, Rules};
+use tetrion_core::engine::{ActionModel, Digit, Rules};
 use tetrion_core::env::{DataType, EnvConfig, Field, FieldInfo, FieldSpec, Kind, Role};
 use tetrion_core::names;
 
@@ -67,8 +67,8 @@ pub fn action_spec(rules: &Rules) -> pb::TensorSpec {
 }
 
 /// The digits of actions or placements.
-pub fn digits(digits: Vec<ActionDigit>) -> Vec<pb::ActionDigit> {
-    let digit = |ActionDigit { name, size, description }| pb::ActionDigit {
+pub fn digits(digits: Vec<Digit>) -> Vec<pb::ActionDigit> {
+    let digit = |Digit { name, size, description }| pb::ActionDigit {
         name: name.to_owned(),
         size,
         description: description.to_owned(),
@@ -77,8 +77,8 @@ pub fn digits(digits: Vec<ActionDigit>) -> Vec<pb::ActionDigit> {
 }
 
 /// Digits without their descriptions, for frequent answers.
-pub fn bare_digits(digits: Vec<ActionDigit>) -> Vec<pb::ActionDigit> {
-    let digit = |ActionDigit { name, size, .. }| pb::ActionDigit {
+pub fn bare_digits(digits: Vec<Digit>) -> Vec<pb::ActionDigit> {
+    let digit = |Digit { name, size, .. }| pb::ActionDigit {
         name: name.to_owned(),
         size,
         description: String::new(),

@@ -9,7 +9,7 @@ use tetrion_core::agents::controllers::Controller;
 use tetrion_core::engine::Piece;
 use tetrion_core::engine::rules::WIDTHS;
 use tetrion_core::features::FeatureSet;
-use tetrion_core::rollout::{Episode, GameResult};
+use tetrion_core::rollout::{Episode, PlayedGame};
 use tetrion_core::summary::{PairedDifference, PolicySummary};
 
 use super::evaluation::summary_bytes;
@@ -84,7 +84,7 @@ pub fn evaluation_bytes(request: &pb::EvaluatePoliciesRequest, num_threads: usiz
         + games * GAME
         + if policies > 1 { of_a_policy * PAIRED_GAME } else { 0 }
         // A list has at most twice its length. One waits for the reader while the next one fills.
-        + unread * 4 * size_of::<GameResult>() as u64
+        + unread * 4 * size_of::<PlayedGame>() as u64
         + under_way * trials_bytes(request)
         + recorded_bytes(request, games)
 }

@@ -18,7 +18,7 @@ use super::features::Features;
 use super::limits::{MAX_MODEL_WORK, MAX_PLAYOUTS, MAX_POLICIES, MAX_REQUEST_PARAMETERS, check_name};
 use super::pb;
 use super::pb::policy::Kind as Message;
-use super::tensor::{self, Dim, Element};
+use super::tensor::{self, DimSize, Element};
 use super::{features, models, search};
 
 /// One policy, or one per row of weights: who plays, and how it chooses.
@@ -366,8 +366,8 @@ impl Policies {
     ) -> Result<(), DecodeError> {
         check_columns(tensor, builder.set.len(), builder.num_parameters())?;
         let columns = builder.set.len() + builder.num_parameters();
-        let row = Dim::Exactly(columns as u32);
-        let dims = if tensor.shape.len() == 1 { &[row][..] } else { &[Dim::Any, row] };
+        let row = DimSize::Exactly(columns as u32);
+        let dims = if tensor.shape.len() == 1 { &[row][..] } else { &[DimSize::Any, row] };
         let weights = tensor::decode::<T>(tensor, dims)?.elements;
         if weights.is_empty() {
             return Err(DecodeError::invalid(Fault::Tensor, "", "has no rows, expected at least one"));

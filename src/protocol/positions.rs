@@ -13,7 +13,7 @@ use super::limits::{MAX_POSITIONS, MAX_SEQUENCE_PIECES, MAX_STATE_BYTES};
 use super::pb;
 use super::pb::positions::Kind;
 use super::rules::ResolvedRules;
-use super::tensor::{self, Array, Dim};
+use super::tensor::{self, Array, DimSize};
 
 /// The positions of a request, all under the same rules.
 #[derive(Clone, Debug)]
@@ -264,17 +264,17 @@ fn decode_packed(packed: &pb::PackedPositions, rules: &Rules) -> Result<Vec<Star
         let problem = format!("has {count} playfields, expected at most {MAX_POSITIONS}");
         return Err(DecodeError::field("boards", problem));
     }
-    let pieces = tensor::decode_field::<u8>(packed.pieces.as_ref(), "pieces", &[Dim::Exactly(count)])?;
+    let pieces = tensor::decode_field::<u8>(packed.pieces.as_ref(), "pieces", &[DimSize::Exactly(count)])?;
     let preview = usize::from(rules.preview);
     let queues = match &packed.queues {
         Some(queues) => {
-            let dims = [Dim::Exactly(count), Dim::Exactly(preview as u32)];
+            let dims = [DimSize::Exactly(count), DimSize::Exactly(preview as u32)];
             tensor::decode::<i8>(queues, &dims).in_field("queues")?.elements
         }
         None => vec![-1; count as usize * preview],
     };
     let held = match &packed.held {
-        Some(held) => tensor::decode::<i8>(held, &[Dim::Exactly(count)]).in_field("held")?.elements,
+        Some(held) => tensor::decode::<i8>(held, &[DimSize::Exactly(count)]).in_field("held")?.elements,
         None => vec![-1; count as usize],
     };
     let mut positions = Vec::with_capacity(count as usize);
@@ -308,7 +308,7 @@ fn decode_packed(packed: &pb::PackedPositions, rules: &Rules) -> Result<Vec<Star
 
 /// Reads playfields as integers of the width that these rules need, and widens them.
 fn decode_boards(boards: Option<&pb::Tensor>, rules: &Rules) -> Result<Array<u32>, DecodeError> {
-    let dims = [Dim::Any, Dim::Exactly(rules.height.into())];
+    let dims = [DimSize::Any, DimSize::Exactly(rules.height.into())];
     if bytes_per_cell_row(rules.width) == 4 {
         return tensor::decode_field::<u32>(boards, "boards", &dims);
     }

@@ -3,7 +3,7 @@
 use tetrion_core::agents::Agent;
 use tetrion_core::values::Stakes;
 use tetrion_toolkit::tasks::{
-    Content, Course, FormulaScore, FormulaTask, NUM_TASKS, SUITE, Split, Task, TaskError,
+    Content, FormulaScore, FormulaTask, NUM_TASKS, SUITE, Split, Task, TaskCourse, TaskError,
 };
 
 use super::error::{DecodeError, Fault};
@@ -79,7 +79,7 @@ pub fn decode_scored(request: &pb::ScoreTaskRequest) -> Result<Scored, DecodeErr
             Err(DecodeError::field("formula", "is given for a task that is played; send actions"))
         }
         (Content::Play(play), None) => {
-            let mut course = Course::new(&play);
+            let mut course = TaskCourse::new(&play);
             let (numbers, texts) = (&request.actions, &request.text_actions);
             if !numbers.is_empty() && !texts.is_empty() {
                 let problem = "is given together with actions, expected one of the two";

@@ -76,7 +76,7 @@ pub struct Array<T> {
 
 /// The size that a field requires of a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dim {
+pub enum DimSize {
     Exactly(u32),
     Any,
 }
@@ -87,7 +87,7 @@ pub enum Dim {
 ///
 /// # Errors
 /// [`Fault::Tensor`] under the empty path; the caller adds the field.
-pub fn decode<T: Element>(tensor: &pb::Tensor, dims: &[Dim]) -> Result<Array<T>, DecodeError> {
+pub fn decode<T: Element>(tensor: &pb::Tensor, dims: &[DimSize]) -> Result<Array<T>, DecodeError> {
     if tensor.values.is_empty() { decode_data(tensor, dims) } else { decode_values(tensor, dims) }
 }
 
@@ -98,7 +98,7 @@ pub fn decode<T: Element>(tensor: &pb::Tensor, dims: &[Dim]) -> Result<Array<T>,
 pub fn decode_field<T: Element>(
     tensor: Option<&pb::Tensor>,
     name: &str,
-    dims: &[Dim],
+    dims: &[DimSize],
 ) -> Result<Array<T>, DecodeError> {
     let tensor = tensor.ok_or_else(|| DecodeError::missing(name))?;
     decode(tensor, dims).in_field(name)
@@ -164,7 +164,7 @@ pub const fn element_size(dtype: pb::DataType) -> usize {
     }
 }
 
-fn decode_data<T: Element>(tensor: &pb::Tensor, dims: &[Dim]) -> Result<Array<T>, DecodeError> {
+fn decode_data<T: Element>(tensor: &pb::Tensor, dims: &[DimSize]) -> Result<Array<T>, DecodeError> {
     if tensor.dtype != T::DTYPE as i32 {
         return Err(wrong_dtype::<T>(tensor.dtype));
     }
@@ -183,7 +183,7 @@ fn decode_data<T: Element>(tensor: &pb::Tensor, dims: &[Dim]) -> Result<Array<T>
     Ok(Array { shape: tensor.shape.clone(), elements })
 }
 
-fn decode_values<T: Element>(tensor: &pb::Tensor, dims: &[Dim]) -> Result<Array<T>, DecodeError> {
+fn decode_values<T: Element>(tensor: &pb::Tensor, dims: &[DimSize]) -> Result<Array<T>, DecodeError> {
     if !tensor.data.is_empty() {
         return Err(invalid("has both data and values"));
     }
@@ -205,21 +205,21 @@ fn decode_values<T: Element>(tensor: &pb::Tensor, dims: &[Dim]) -> Result<Array<
 }
 
 /// The shape of numbers that came without one: one row, or as many whole rows as they fill.
-fn shape_of_rows(count: usize, dims: &[Dim]) -> Vec<u32> {
+fn shape_of_rows(count: usize, dims: &[DimSize]) -> Vec<u32> {
     let count = u32::try_from(count).unwrap_or(u32::MAX);
     match dims {
         [] => vec![],
         [_] => vec![count],
         [_, rest @ ..] => {
             let known: Option<u32> = rest.iter().try_fold(1u32, |product, dim| match dim {
-                Dim::Exactly(size) => product.checked_mul(*size),
-                Dim::Any => None,
+                DimSize::Exactly(size) => product.checked_mul(*size),
+                DimSize::Any => None,
             });
             let row: Vec<u32> = rest
                 .iter()
                 .map(|dim| match dim {
-                    Dim::Exactly(size) => *size,
-                    Dim::Any => count,
+                    DimSize::Exactly(size) => *size,
+                    DimSize::Any => count,
                 })
                 .collect();
             let rows = match known {
@@ -231,11 +231,11 @@ fn shape_of_rows(count: usize, dims: &[Dim]) -> Vec<u32> {
     }
 }
 
-fn check_shape(shape: &[u32], dims: &[Dim]) -> Result<(), DecodeError> {
+fn check_shape(shape: &[u32], dims: &[DimSize]) -> Result<(), DecodeError> {
     let fits = shape.len() == dims.len()
         && shape.iter().zip(dims).all(|(size, dim)| match dim {
-            Dim::Exactly(expected) => size == expected,
-            Dim::Any => true,
+            DimSize::Exactly(expected) => size == expected,
+            DimSize::Any => true,
         });
     if fits {
         return Ok(());
@@ -243,8 +243,8 @@ fn check_shape(shape: &[u32], dims: &[Dim]) -> Result<(), DecodeError> {
     let expected: Vec<String> = dims
         .iter()
         .map(|dim| match dim {
-            Dim::Exactly(size) => size.to_string(),
-            Dim::Any => "any".to_owned(),
+            DimSize::Exactly(size) => size.to_string(),
+            DimSize::Any => "any".to_owned(),
         })
         .collect();
     // A hostile shape can be as long as a request, so the message shows only its beginning.

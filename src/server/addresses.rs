@@ -20,7 +20,7 @@ pub(super) struct Addresses {
 
 /// The place of one connection, released when this value is dropped.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct AddressPlace {
     addresses: Arc<Addresses>,
     key: IpAddr,
 }
@@ -31,7 +31,7 @@ impl Addresses {
     }
 
     /// Takes a place if the address has one left.
-    pub(super) fn take(self: &Arc<Addresses>, address: IpAddr) -> Option<Place> {
+    pub(super) fn take(self: &Arc<Addresses>, address: IpAddr) -> Option<AddressPlace> {
         let key = key(address);
         let mut open = self.lock();
         let number = open.get(&key).copied().unwrap_or(0);
@@ -39,7 +39,7 @@ impl Addresses {
             return None;
         }
         open.insert(key, number + 1);
-        Some(Place { addresses: self.clone(), key })
+        Some(AddressPlace { addresses: self.clone(), key })
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<IpAddr, u32>> {
@@ -47,7 +47,7 @@ impl Addresses {
     }
 }
 
-impl Drop for Place {
+impl Drop for AddressPlace {
     fn drop(&mut self) {
         let mut open = self.addresses.lock();
         match open.get_mut(&self.key) {

@@ -34,7 +34,7 @@ use tower::{BoxError, Layer, Service, ServiceExt};
 
 use super::call_body::{CallBody, Ending};
 use super::codes::code_of;
-use super::connection::{Network, Peer};
+use super::connection::{Connections, Peer};
 use super::decompress::{Decompressed, Encoding};
 use super::headers::{timeout, weight, wrong_type};
 use super::held::Held;
@@ -112,7 +112,7 @@ where
     R: http_body::Body<Data = Bytes> + Send + 'static,
     R::Error: Into<BoxError>,
 {
-    let peer = Network::new(NetworkLimits::default(), Duration::MAX, &Pressure::default()).peer();
+    let peer = Connections::new(NetworkLimits::default(), Duration::MAX, &Pressure::default()).peer();
     CallLayer::new(drain, tokens, pool, None).layer(service).map_request(move |mut request: Request<Body>| {
         request.extensions_mut().insert(peer.clone());
         request

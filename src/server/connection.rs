@@ -20,7 +20,7 @@ use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep_until};
 use tonic::transport::server::Connected;
 
-use super::addresses::{Addresses, Place};
+use super::addresses::{AddressPlace, Addresses};
 use tetrion_core::pool::Party;
 use tetrion_protocol::limits::{CONNECTION_MEMORY, OWN_CALLS, OWN_MEMORY};
 use tetrion_service::brake::Brake;
@@ -36,7 +36,7 @@ pub(super) const CLOSED_FOR: [&str; 3] = ["no_request", "idle", "unread_answer"]
 
 /// State shared by all connections of a server.
 #[derive(Debug)]
-pub(super) struct Network {
+pub(super) struct Connections {
     deadlines: Deadlines,
     pub connections: Arc<Budget>,
     pub addresses: Arc<Addresses>,
@@ -57,20 +57,20 @@ pub(super) struct TcpConnection {
     /// Wakes the task when the next deadline is due.
     alarm: Pin<Box<Sleep>>,
     /// Places among all connections, and among those of the address.
-    _places: (Share, Place),
-    _counted: Counted,
+    _places: (Share, AddressPlace),
+    _counted: ConnectionGauge,
 }
 
 /// Counts a connection in the metrics as long as it is open.
 #[derive(Debug)]
-struct Counted(Gauge);
+struct ConnectionGauge(Gauge);
 
 /// State shared by the calls of a connection.
 #[derive(Clone, Debug)]
-pub(super) struct Peer(Arc<Shared>);
+pub(super) struct Peer(Arc<PeerState>);
 
 #[derive(Debug)]
-struct Shared {
+struct PeerState {
     party: Party,
     /// Calls of this connection in progress.
     calls: Arc<Budget>,
@@ -84,16 +84,16 @@ struct Shared {
     life: Mutex<Life>,
 }
 
-impl Counted {
-    fn new() -> Counted {
+impl ConnectionGauge {
+    fn new() -> ConnectionGauge {
         counter!(CONNECTIONS_ACCEPTED).increment(1);
         let open = gauge!(CONNECTIONS);
         open.increment(1);
-        Counted(open)
+        ConnectionGauge(open)
     }
 }
 
-impl Drop for Counted {
+impl Drop for ConnectionGauge {
     fn drop(&mut self) {
         self.0.decrement(1);
     }
@@ -127,9 +127,9 @@ enum Overdue {
     Answer,
 }
 
-impl Network {
-    pub(super) fn new(limits: NetworkLimits, max_unread: Duration, pressure: &Pressure) -> Arc<Network> {
-        Arc::new(Network {
+impl Connections {
+    pub(super) fn new(limits: NetworkLimits, max_unread: Duration, pressure: &Pressure) -> Arc<Connections> {
+        Arc::new(Connections {
             connections: Budget::new(limits.max_connections.into()),
             addresses: Addresses::new(limits.max_connections_per_address),
             calls: Budget::new(limits.max_calls.into()),
@@ -150,7 +150,7 @@ impl Network {
             next_id: 0,
             unread: BTreeMap::new(),
         };
-        Peer(Arc::new(Shared {
+        Peer(Arc::new(PeerState {
             party: Party::new_connection(),
             calls: self.calls.part(u64::MAX, OWN_CALLS),
             requests: self.requests.part(CONNECTION_MEMORY, OWN_MEMORY),
@@ -169,11 +169,15 @@ impl Network {
 }
 
 impl TcpConnection {
-    pub(super) fn new(stream: TcpStream, network: &Network, places: (Share, Place)) -> TcpConnection {
+    pub(super) fn new(
+        stream: TcpStream,
+        network: &Connections,
+        places: (Share, AddressPlace),
+    ) -> TcpConnection {
         let peer = network.peer();
         // The first poll sets the alarm.
         let alarm = Box::pin(sleep_until(Instant::now().into()));
-        TcpConnection { stream, peer, alarm, _places: places, _counted: Counted::new() }
+        TcpConnection { stream, peer, alarm, _places: places, _counted: ConnectionGauge::new() }
     }
 
     /// Fails if a deadline has passed. Otherwise sets the alarm to the next one.

@@ -72,7 +72,7 @@ pub(super) struct Decompressed {
     /// The rest of a decompressed message. The next field tells whether other calls had a turn since the last part.
     rest: Bytes,
     rested: bool,
-    working: Option<oneshot::Receiver<Result<Work, Status>>>,
+    working: Option<oneshot::Receiver<Result<Decompression, Status>>>,
     ended: bool,
 }
 
@@ -123,7 +123,7 @@ impl Decompressed {
             }
             self.arrived.advance(PREFIX);
             let message = self.arrived.split_to(length).freeze();
-            let mut work = Work::new(self.encoding, message, self.max_bytes, &self.budget)?;
+            let mut work = Decompression::new(self.encoding, message, self.max_bytes, &self.budget)?;
             if length <= INLINE && work.go_on(INLINE)? {
                 return Ok(Some(self.finish(work)));
             }
@@ -136,8 +136,8 @@ impl Decompressed {
     }
 
     /// The message in the form of an uncompressed one.
-    fn finish(&mut self, work: Work) -> Bytes {
-        let Work { mut message, share, .. } = work;
+    fn finish(&mut self, work: Decompression) -> Bytes {
+        let Decompression { mut message, share, .. } = work;
         let length = message.len() - PREFIX;
         message[1..PREFIX].copy_from_slice(&(length as u32).to_be_bytes());
         let kept = self.largest.amount().max(2 * length as u64);
@@ -203,46 +203,51 @@ impl Drop for Decompressed {
 
 /// A message that is decompressed a piece at a time, off the async threads.
 #[derive(Debug)]
-struct Work {
-    source: Source,
+struct Decompression {
+    source: Decompressor,
     /// Prefix of the message, and its decompressed bytes so far.
     message: Vec<u8>,
     max_bytes: usize,
     share: Share,
 }
 
-enum Source {
+enum Decompressor {
     Gzip(GzDecoder<Reader<Bytes>>),
     Zstd(zstd::stream::read::Decoder<'static, Reader<Bytes>>),
 }
 
-impl std::fmt::Debug for Source {
+impl std::fmt::Debug for Decompressor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Source::Gzip(_) => "Gzip",
-            Source::Zstd(_) => "Zstd",
+            Decompressor::Gzip(_) => "Gzip",
+            Decompressor::Zstd(_) => "Zstd",
         })
     }
 }
 
-impl Work {
+impl Decompression {
     fn new(
         encoding: Encoding,
         compressed: Bytes,
         max_bytes: u32,
         budget: &Arc<Budget>,
-    ) -> Result<Work, Status> {
+    ) -> Result<Decompression, Status> {
         let source = match encoding {
-            Encoding::Gzip => Source::Gzip(GzDecoder::new(compressed.reader())),
+            Encoding::Gzip => Decompressor::Gzip(GzDecoder::new(compressed.reader())),
             Encoding::Zstd => {
                 let decoder = zstd::stream::read::Decoder::with_buffer(compressed.reader());
                 // Any number of empty frames could follow.
                 let mut decoder = decoder.map_err(damaged)?.single_frame();
                 decoder.window_log_max(MAX_WINDOW_LOG).map_err(damaged)?;
-                Source::Zstd(decoder)
+                Decompressor::Zstd(decoder)
             }
         };
-        Ok(Work { source, message: vec![0; PREFIX], max_bytes: max_bytes as usize, share: budget.share() })
+        Ok(Decompression {
+            source,
+            message: vec![0; PREFIX],
+            max_bytes: max_bytes as usize,
+            share: budget.share(),
+        })
     }
 
     /// Decompresses up to `bytes` more. Returns whether the message is complete.
@@ -259,8 +264,8 @@ impl Work {
         }
         let missing = aim - self.message.len();
         let read = match &mut self.source {
-            Source::Gzip(source) => source.take(missing as u64).read_to_end(&mut self.message),
-            Source::Zstd(source) => source.take(missing as u64).read_to_end(&mut self.message),
+            Decompressor::Gzip(source) => source.take(missing as u64).read_to_end(&mut self.message),
+            Decompressor::Zstd(source) => source.take(missing as u64).read_to_end(&mut self.message),
         };
         let is_rest = read.map_err(damaged)? < missing;
         if self.message.len() - PREFIX > self.max_bytes {
@@ -277,7 +282,7 @@ impl Work {
     }
 
     /// Decompresses slice by slice until the message is done or its call has ended.
-    fn run(mut self, lane: Lane, sender: oneshot::Sender<Result<Work, Status>>) {
+    fn run(mut self, lane: Lane, sender: oneshot::Sender<Result<Decompression, Status>>) {
         let next = lane.clone();
         lane.spawn(move || {
             if sender.is_closed() {

@@ -18,8 +18,8 @@ use tokio::time::{Sleep, sleep};
 use tokio_stream::Stream;
 use tracing::warn;
 
-use super::connection::{Network, TcpConnection};
-use super::tls::{Connection, Tls};
+use super::connection::{Connections, TcpConnection};
+use super::tls::{PeerConnection, Tls};
 use tetrion_service::metrics::CONNECTIONS_REFUSED;
 
 /// Time until the server tries to accept again after the system has refused.
@@ -38,9 +38,9 @@ pub(super) const REFUSED_FOR: [&str; 3] = [LIMIT, ADDRESS_LIMIT, NO_DESCRIPTORS]
 /// The stream of new connections of a listener. It has no end and no errors: a broken connection is no reason to stop,
 /// and missing resources may become available again.
 #[derive(Debug)]
-pub(super) struct Incoming {
+pub(super) struct IncomingConnections {
     listener: TcpListener,
-    network: Arc<Network>,
+    network: Arc<Connections>,
     tls: Option<Tls>,
     reserve: Option<File>,
     pause: Option<Pin<Box<Sleep>>>,
@@ -49,9 +49,21 @@ pub(super) struct Incoming {
     logged: Option<Instant>,
 }
 
-impl Incoming {
-    pub(super) fn new(listener: TcpListener, network: Arc<Network>, tls: Option<Tls>) -> Incoming {
-        Incoming { listener, network, tls, reserve: reserve(), pause: None, refused: 0, logged: None }
+impl IncomingConnections {
+    pub(super) fn new(
+        listener: TcpListener,
+        network: Arc<Connections>,
+        tls: Option<Tls>,
+    ) -> IncomingConnections {
+        IncomingConnections {
+            listener,
+            network,
+            tls,
+            reserve: reserve(),
+            pause: None,
+            refused: 0,
+            logged: None,
+        }
     }
 
     /// Notes a refused connection, and its address if that is the reason.
@@ -84,10 +96,10 @@ impl Incoming {
     }
 }
 
-impl Stream for Incoming {
-    type Item = Connection;
+impl Stream for IncomingConnections {
+    type Item = PeerConnection;
 
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Connection>> {
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<PeerConnection>> {
         loop {
             if let Some(pause) = &mut self.pause {
                 ready!(pause.as_mut().poll(cx));
@@ -113,7 +125,7 @@ impl Stream for Incoming {
                         tracing::debug!(%error, "a connection that has ended already");
                     }
                     let connection = TcpConnection::new(stream, &self.network, (place, of_address));
-                    return Poll::Ready(Some(Connection::new(connection, self.tls.as_ref())));
+                    return Poll::Ready(Some(PeerConnection::new(connection, self.tls.as_ref())));
                 }
                 Err(error) if is_of_one_connection(&error) => {}
                 Err(error) => self.shed(&error, cx),

@@ -18,9 +18,9 @@ use tonic::body::Body;
 use tower::{Layer, Service};
 
 use super::calls::{CallLayer, Calls};
-use super::connection::{Network, Peer};
+use super::connection::{Connections, Peer};
 use super::headers::is_of;
-use super::{ServerConfig, ServerError, Services, metrics, prepare_codec};
+use super::{ServerConfig, ServerError, ServiceSet, metrics, prepare_codec};
 use tetrion_protocol::pb::environment_service_server::EnvironmentServiceServer;
 use tetrion_protocol::pb::evaluation_service_server::{self, EvaluationServiceServer};
 use tetrion_service::{Direct, Environments, Evaluations, Pressure, reap_forever};
@@ -47,9 +47,9 @@ impl Inside {
     /// Outside a tokio runtime, which the leases of sessions need.
     pub fn start(config: &ServerConfig) -> Result<Inside, ServerError> {
         getrandom::u64().map_err(ServerError::Randomness)?;
-        let services = Services::new(config, &Pressure::default())?;
+        let services = ServiceSet::new(config, &Pressure::default())?;
         prepare_codec();
-        let network = Network::new(config.network, config.evaluations.max_unread, &Pressure::default());
+        let network = Connections::new(config.network, config.evaluations.max_unread, &Pressure::default());
         let reaper = reap_forever(services.store);
         let upkeep = tokio::spawn(async {
             tokio::select! {

@@ -61,10 +61,10 @@ use tower_http::cors::{AllowHeaders, AllowOrigin, Any, CorsLayer};
 use tracing::{info, warn};
 
 use self::metrics::{Activity, Threads};
-use connection::Network;
+use connection::Connections;
 use front::Front;
 pub use hosts::Hosts;
-use incoming::Incoming;
+use incoming::IncomingConnections;
 pub use inside::Inside;
 pub use origins::Origins;
 pub use panics::log_panics;
@@ -187,8 +187,8 @@ pub enum ServerError {
 pub struct Server {
     local_addr: SocketAddr,
     listener: TcpListener,
-    network: Arc<Network>,
-    services: Services,
+    network: Arc<Connections>,
+    services: ServiceSet,
     state: Option<StateDir>,
     traces: Option<Traces>,
     config: ServerConfig,
@@ -202,7 +202,7 @@ fn prepare_codec() {
 
 /// The services that the port serves.
 #[derive(Clone, Debug)]
-struct Services {
+struct ServiceSet {
     store: Arc<SessionStore>,
     environments: Environments,
     evaluations: Evaluations,
@@ -211,8 +211,8 @@ struct Services {
     max_evaluations: u32,
 }
 
-impl Services {
-    fn new(config: &ServerConfig, pressure: &Pressure) -> Result<Services, ServerError> {
+impl ServiceSet {
+    fn new(config: &ServerConfig, pressure: &Pressure) -> Result<ServiceSet, ServerError> {
         metrics::install();
         let players = Pool::with_niceness(config.num_threads, "player", NICENESS.1)?;
         let callers = Pool::with_niceness(0, "caller", NICENESS.0)?;
@@ -224,7 +224,7 @@ impl Services {
             network: config.network,
         };
         let store = Arc::new(SessionStore::new(config.store, Clock::system(), pressure));
-        Ok(Services {
+        Ok(ServiceSet {
             environments: Environments::new(store.clone(), calls.clone(), facts),
             evaluations: Evaluations::new(players.clone(), calls, config.kernel, config.evaluations),
             players,
@@ -234,7 +234,7 @@ impl Services {
         })
     }
 
-    fn activity(&self, network: &Network, tls: Option<&Tls>) -> Activity {
+    fn activity(&self, network: &Connections, tls: Option<&Tls>) -> Activity {
         let (request_bytes, answer_bytes) = network.memory();
         let limits = self.store.limits();
         let threads =
@@ -273,11 +273,11 @@ impl Server {
         let listener = TcpListener::bind(listen).await.map_err(unbound)?;
         let local_addr = listener.local_addr().map_err(unbound)?;
         let pressure = Pressure::new(config.memory, process::memory);
-        let services = Services::new(&config, &pressure)?;
+        let services = ServiceSet::new(&config, &pressure)?;
         let open =
             |path: &PathBuf| StateDir::open(path, &services.store).map_err(|error| config.state_error(error));
         let state = config.state.as_ref().map(open).transpose()?;
-        let network = Network::new(config.network, config.evaluations.max_unread, &pressure);
+        let network = Connections::new(config.network, config.evaluations.max_unread, &pressure);
         let traces = config.otlp.as_deref().map(Traces::start).transpose()?;
         Ok(Server { local_addr, listener, network, services, state, traces, config })
     }
@@ -331,7 +331,7 @@ impl Server {
             set_health(&health, ServingStatus::NotServing).await;
             drain.cancel();
         };
-        let incoming = Incoming::new(self.listener, self.network, self.config.tls.clone());
+        let incoming = IncomingConnections::new(self.listener, self.network, self.config.tls.clone());
         let max_calls = self.config.network.max_calls_per_connection;
         let serving = serving::serve(app, incoming, max_calls, begin_drain);
         let out_of_time = async {
@@ -363,9 +363,9 @@ impl Server {
 
 /// The routes and layers that serve the port.
 fn app(
-    services: Services,
+    services: ServiceSet,
     config: &ServerConfig,
-    network: &Arc<Network>,
+    network: &Arc<Connections>,
     traces: Option<Traces>,
     health: &HealthReporter,
     drain: CancellationToken,

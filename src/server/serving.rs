@@ -23,7 +23,7 @@ use tower::{BoxError, Service};
 
 use super::connection::Peer;
 use super::front::Front;
-use super::incoming::Incoming;
+use super::incoming::IncomingConnections;
 use super::statuses::left;
 use tetrion_protocol::limits::{CONNECTION_WINDOW, MAX_HEADER_BYTES, MAX_HTTP1_BYTES, STREAM_WINDOW};
 
@@ -34,7 +34,7 @@ const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(30), Duration::from
 /// ended.
 pub(super) async fn serve(
     front: Front,
-    incoming: Incoming,
+    incoming: IncomingConnections,
     max_calls: u32,
     shutdown: impl Future<Output = ()>,
 ) {

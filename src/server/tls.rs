@@ -32,11 +32,11 @@ const H2: &[u8] = b"h2";
 
 /// The server's certificates and the client CAs. Clones share them.
 #[derive(Clone)]
-pub struct Tls(Arc<RwLock<Settings>>);
+pub struct Tls(Arc<RwLock<CheckedCertificates>>);
 
 /// Checked certificates, ready for use.
 #[derive(Clone)]
-struct Settings {
+struct CheckedCertificates {
     config: Arc<rustls::ServerConfig>,
     validity: Validity,
 }
@@ -110,7 +110,7 @@ impl Tls {
         TlsAcceptor::from(self.settings().config).accept(connection)
     }
 
-    fn settings(&self) -> Settings {
+    fn settings(&self) -> CheckedCertificates {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -128,7 +128,7 @@ impl std::fmt::Debug for TlsFiles {
 }
 
 impl TlsFiles {
-    fn read(&self) -> Result<Settings, TlsError> {
+    fn read(&self) -> Result<CheckedCertificates, TlsError> {
         let chain = certificates(&self.certificates).map_err(TlsError::Certificates)?;
         let validity = chain.first().map(Validity::of).transpose();
         let validity = validity.map_err(|error| TlsError::Certificates(error.to_string()))?;
@@ -159,7 +159,7 @@ impl TlsFiles {
         if validity.ends < UnixTime::now().as_secs() {
             return Err(TlsError::Expired(validity.ends));
         }
-        Ok(Settings { config: Arc::new(settings), validity })
+        Ok(CheckedCertificates { config: Arc::new(settings), validity })
     }
 }
 
@@ -201,12 +201,12 @@ fn certificates(text: &str) -> Result<Vec<CertificateDer<'static>>, String> {
 }
 
 /// A connection of the server, encrypted if the server has a certificate.
-pub(super) struct Connection {
+pub(super) struct PeerConnection {
     peer: Peer,
-    stream: Stream,
+    stream: Transport,
 }
 
-enum Stream {
+enum Transport {
     Plain(TcpConnection),
     Handshake(Box<Accept<TcpConnection>>),
     Encrypted(Box<TlsStream<TcpConnection>>),
@@ -219,32 +219,32 @@ trait Duplex: AsyncRead + AsyncWrite + Unpin {}
 impl Duplex for TcpConnection {}
 impl Duplex for TlsStream<TcpConnection> {}
 
-impl Connection {
-    pub(super) fn new(connection: TcpConnection, tls: Option<&Tls>) -> Connection {
+impl PeerConnection {
+    pub(super) fn new(connection: TcpConnection, tls: Option<&Tls>) -> PeerConnection {
         let peer = connection.connect_info();
         let stream = match tls {
-            None => Stream::Plain(connection),
-            Some(tls) => Stream::Handshake(Box::new(tls.accept(connection))),
+            None => Transport::Plain(connection),
+            Some(tls) => Transport::Handshake(Box::new(tls.accept(connection))),
         };
-        Connection { peer, stream }
+        PeerConnection { peer, stream }
     }
 
     /// The stream after the handshake.
     fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Pin<&mut dyn Duplex>>> {
-        if let Stream::Handshake(accept) = &mut self.stream {
+        if let Transport::Handshake(accept) = &mut self.stream {
             let accepted = ready!(Pin::new(&mut **accept).poll(cx));
-            self.stream = Stream::Failed;
-            self.stream = Stream::Encrypted(Box::new(accepted?));
+            self.stream = Transport::Failed;
+            self.stream = Transport::Encrypted(Box::new(accepted?));
         }
         Poll::Ready(match &mut self.stream {
-            Stream::Plain(stream) => Ok(Pin::new(stream)),
-            Stream::Encrypted(stream) => Ok(Pin::new(&mut **stream)),
-            Stream::Handshake(_) | Stream::Failed => Err(io::ErrorKind::NotConnected.into()),
+            Transport::Plain(stream) => Ok(Pin::new(stream)),
+            Transport::Encrypted(stream) => Ok(Pin::new(&mut **stream)),
+            Transport::Handshake(_) | Transport::Failed => Err(io::ErrorKind::NotConnected.into()),
         })
     }
 }
 
-impl Connected for Connection {
+impl Connected for PeerConnection {
     type ConnectInfo = Peer;
 
     fn connect_info(&self) -> Peer {
@@ -252,7 +252,7 @@ impl Connected for Connection {
     }
 }
 
-impl AsyncRead for Connection {
+impl AsyncRead for PeerConnection {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -262,7 +262,7 @@ impl AsyncRead for Connection {
     }
 }
 
-impl AsyncWrite for Connection {
+impl AsyncWrite for PeerConnection {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         ready!(self.poll_open(cx))?.poll_write(cx, buf)
     }
@@ -277,7 +277,7 @@ impl AsyncWrite for Connection {
 
     fn is_write_vectored(&self) -> bool {
         match &self.stream {
-            Stream::Plain(stream) => stream.is_write_vectored(),
+            Transport::Plain(stream) => stream.is_write_vectored(),
             _ => true, // encrypted streams support it
         }
     }
@@ -289,11 +289,11 @@ impl AsyncWrite for Connection {
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match &mut self.stream {
             // Closes the connection in the middle of the handshake, without finishing the handshake first.
-            Stream::Handshake(accept) => match accept.get_mut() {
+            Transport::Handshake(accept) => match accept.get_mut() {
                 Some(stream) => Pin::new(stream).poll_shutdown(cx),
                 None => Poll::Ready(Ok(())),
             },
-            Stream::Failed => Poll::Ready(Ok(())),
+            Transport::Failed => Poll::Ready(Ok(())),
             _ => ready!(self.poll_open(cx))?.poll_shutdown(cx),
         }
     }

@@ -35,12 +35,12 @@ const SECRET_LENGTHS: Range<usize> = 16..513;
 #[derive(Clone, Debug, Default)]
 pub struct Tokens {
     /// The table; `None` if callers need no token.
-    table: Option<Arc<RwLock<Arc<[Token]>>>>,
+    table: Option<Arc<RwLock<Arc<[TokenEntry]>>>>,
 }
 
 /// A token of the table.
 #[derive(Clone, Debug)]
-struct Token {
+struct TokenEntry {
     secret: Secret,
     pass: Pass,
 }
@@ -56,7 +56,7 @@ pub(super) struct Pass {
 
 /// The valid tokens of a file.
 #[derive(Debug)]
-pub struct TokenFile(Vec<Token>);
+pub struct TokenFile(Vec<TokenEntry>);
 
 /// The reason why a file of tokens cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -82,7 +82,7 @@ pub struct Replaced {
 impl Tokens {
     /// One token without a name and without limits, whose holders are all the same caller.
     pub fn single(secret: Secret) -> Tokens {
-        Tokens::of(vec![Token::new(secret, Caller::default(), CallerLimits::default())])
+        Tokens::of(vec![TokenEntry::new(secret, Caller::default(), CallerLimits::default())])
     }
 
     /// The tokens of a file.
@@ -90,7 +90,7 @@ impl Tokens {
         Tokens::of(file.0)
     }
 
-    fn of(tokens: Vec<Token>) -> Tokens {
+    fn of(tokens: Vec<TokenEntry>) -> Tokens {
         Tokens { table: Some(Arc::new(RwLock::new(tokens.into()))) }
     }
 
@@ -106,7 +106,7 @@ impl Tokens {
             return Replaced { tokens: 0, added: 0, removed: 0 };
         };
         let mut table = table.write().unwrap_or_else(PoisonError::into_inner);
-        let mut removed: Vec<&Token> = table.iter().collect();
+        let mut removed: Vec<&TokenEntry> = table.iter().collect();
         let mut added = 0;
         for token in &mut tokens {
             match removed.iter().position(|old| old.is_same(token)) {
@@ -138,13 +138,13 @@ impl Tokens {
     }
 }
 
-impl Token {
-    fn new(secret: Secret, caller: Caller, limits: CallerLimits) -> Token {
-        Token { secret, pass: Pass { caller, limits, removed: CancellationToken::new() } }
+impl TokenEntry {
+    fn new(secret: Secret, caller: Caller, limits: CallerLimits) -> TokenEntry {
+        TokenEntry { secret, pass: Pass { caller, limits, removed: CancellationToken::new() } }
     }
 
     /// Whether both tokens stand for the same caller with the same secret.
-    fn is_same(&self, other: &Token) -> bool {
+    fn is_same(&self, other: &TokenEntry) -> bool {
         self.pass.caller == other.pass.caller && self.secret.matches(other.secret.expose().as_bytes()).into()
     }
 }
@@ -176,7 +176,7 @@ impl TokenFile {
     /// # Errors
     /// If the text is not TOML, has an unknown key or an invalid value, or has a name or a secret twice.
     pub fn parse(text: &str) -> Result<TokenFile, TokenFileError> {
-        let lines = Lines(text);
+        let lines = TokenText(text);
         let file = DeTable::parse(text).map_err(|error| {
             // The error's own text may quote the file.
             lines.error(
@@ -199,7 +199,7 @@ impl TokenFile {
         }
         let listed = listed.filter(|tokens| !tokens.is_empty());
         let listed = listed.ok_or_else(|| lines.error(&(0..0), "the file has no [[token]]"))?;
-        let mut tokens: Vec<(Token, Range<usize>)> = Vec::new();
+        let mut tokens: Vec<(TokenEntry, Range<usize>)> = Vec::new();
         for listed in listed.iter() {
             let DeValue::Table(table) = listed.get_ref() else {
                 return Err(lines.error(&listed.span(), "token is a value, expected [[token]]"));
@@ -239,7 +239,7 @@ fn set_limit(
     limits: &mut CallerLimits,
     key: &str,
     value: &Spanned<DeValue<'_>>,
-    lines: &Lines<'_>,
+    lines: &TokenText<'_>,
 ) -> Result<bool, TokenFileError> {
     let place = match key {
         "max_sessions" => &mut limits.max_sessions,
@@ -258,9 +258,9 @@ fn set_limit(
 }
 
 /// A text, and errors with its line numbers.
-struct Lines<'a>(&'a str);
+struct TokenText<'a>(&'a str);
 
-impl Lines<'_> {
+impl TokenText<'_> {
     fn number(&self, place: &Range<usize>) -> usize {
         self.0.bytes().take(place.start).filter(|byte| *byte == b'\n').count() + 1
     }
@@ -274,7 +274,7 @@ impl Lines<'_> {
         table: &DeTable<'_>,
         place: &Range<usize>,
         defaults: CallerLimits,
-    ) -> Result<Token, TokenFileError> {
+    ) -> Result<TokenEntry, TokenFileError> {
         let (mut name, mut secret, mut limits) = (None, None, defaults);
         for (key, value) in table {
             match key.get_ref().as_ref() {
@@ -290,7 +290,7 @@ impl Lines<'_> {
         }
         let missing = |key: &str| self.error(place, format!("the token has no {key}"));
         let name = name.ok_or_else(|| missing("name"))?;
-        Ok(Token::new(secret.ok_or_else(|| missing("secret"))?, Caller::named(name), limits))
+        Ok(TokenEntry::new(secret.ok_or_else(|| missing("secret"))?, Caller::named(name), limits))
     }
 
     fn name<'v>(&self, value: &'v Spanned<DeValue<'_>>) -> Result<&'v str, TokenFileError> {

@@ -81,7 +81,7 @@ impl Traces {
             metrics::counter!(SPANS, "outcome" => outcome).increment(0);
         }
         let waiting = Arc::<AtomicUsize>::default();
-        let exporter = Counted { inner: exporter.build()?, waiting: waiting.clone() };
+        let exporter = CountingExporter { inner: exporter.build()?, waiting: waiting.clone() };
         let batches = BatchConfigBuilder::default()
             .with_max_queue_size(QUEUE)
             .with_scheduled_delay(BATCH_INTERVAL)
@@ -171,12 +171,12 @@ fn lost(spans: usize, why: &str) {
 
 /// Counts the batches that an exporter sends.
 #[derive(Debug)]
-struct Counted {
+struct CountingExporter {
     inner: SpanExporter,
     waiting: Arc<AtomicUsize>,
 }
 
-impl Export for Counted {
+impl Export for CountingExporter {
     async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
         let spans = batch.len();
         self.waiting.fetch_sub(spans, Ordering::Relaxed);

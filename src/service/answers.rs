@@ -38,7 +38,7 @@ struct OnTheirWay {
 
 /// Reserved memory for an answer in preparation.
 #[derive(Debug)]
-pub struct Room {
+pub struct AnswerRoom {
     answers: Answers,
     share: Option<Share>,
 }
@@ -71,22 +71,22 @@ impl Answers {
     ///
     /// # Errors
     /// [`Refusal::AnswerLimit`] if less memory is left.
-    pub fn room(&self, bytes: u64) -> Result<Room, Refusal> {
+    pub fn room(&self, bytes: u64) -> Result<AnswerRoom, Refusal> {
         if bytes > SMALL_ANSWER_BYTES {
             return self.exact_room(bytes);
         }
-        Ok(Room { answers: self.clone(), share: None })
+        Ok(AnswerRoom { answers: self.clone(), share: None })
     }
 
     /// Reserves `bytes`, however few they are.
     ///
     /// # Errors
     /// [`Refusal::AnswerLimit`] if less memory is left.
-    pub(super) fn exact_room(&self, bytes: u64) -> Result<Room, Refusal> {
+    pub(super) fn exact_room(&self, bytes: u64) -> Result<AnswerRoom, Refusal> {
         let take = |call: &Arc<OnTheirWay>| call.budget.take(bytes);
         let share =
             self.0.as_ref().map(take).transpose().map_err(|spent| Refusal::spent(spent, no_room(bytes)))?;
-        Ok(Room { answers: self.clone(), share })
+        Ok(AnswerRoom { answers: self.clone(), share })
     }
 
     /// Reserves memory for an answer of at most `bytes`, then makes it.
@@ -150,7 +150,7 @@ impl OnTheirWay {
     }
 }
 
-impl Room {
+impl AnswerRoom {
     /// Grows the reservation to `bytes`, for an answer whose final size was unknown.
     ///
     /// # Errors

@@ -14,11 +14,11 @@ pub struct Brake {
     lines: u32,
     /// Length of a counting period.
     window: Duration,
-    state: Mutex<State>,
+    state: Mutex<BrakeState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct BrakeState {
     began: Option<Instant>,
     lines: u32,
     withheld: u64,
@@ -36,7 +36,7 @@ impl Brake {
     }
 
     const fn of(lines: u32, window: Duration) -> Brake {
-        Brake { lines, window, state: Mutex::new(State { began: None, lines: 0, withheld: 0 }) }
+        Brake { lines, window, state: Mutex::new(BrakeState { began: None, lines: 0, withheld: 0 }) }
     }
 
     /// Whether a line may be written, and how many were withheld since the last one.

@@ -7,16 +7,16 @@ use tetrion_core::env::{Restored, Seeding};
 use tetrion_protocol::positions::Positions;
 use tetrion_toolkit::recording::Cells;
 
-use super::answers::Room;
+use super::answers::AnswerRoom;
 use super::budget::Share;
 use super::reserved::{List, Reserved};
 
 /// Memory of a call that changes environments.
 #[derive(Debug)]
 pub(super) struct Rooms {
-    pub answer: Room,
+    pub answer: AnswerRoom,
     /// Memory for actions and outcomes, held until the call ends.
-    pub _work: Room,
+    pub _work: AnswerRoom,
     /// The answer that the session keeps.
     pub kept: Option<Share>,
     /// The environment of each row.

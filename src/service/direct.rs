@@ -14,20 +14,24 @@ use tonic::Status;
 
 pub use super::layout::{BlockLayout, SLACK};
 
-use super::metrics::Counters;
+use super::metrics::SessionCounters;
 use super::refusal::Refusal;
 use super::session_state::SessionState;
-use super::sessions::{Session, SessionStore};
+use super::sessions::{LeasedSession, SessionStore};
 
 /// A handle to a session in this process. While it exists, the session's lease does not run out.
 pub struct Direct {
-    session: Arc<Session>,
+    session: Arc<LeasedSession>,
     store: Arc<SessionStore>,
-    counters: Counters,
+    counters: SessionCounters,
 }
 
 impl Direct {
-    pub(super) fn new(session: Arc<Session>, store: Arc<SessionStore>, counters: Counters) -> Direct {
+    pub(super) fn new(
+        session: Arc<LeasedSession>,
+        store: Arc<SessionStore>,
+        counters: SessionCounters,
+    ) -> Direct {
         Direct { session, store, counters }
     }
 

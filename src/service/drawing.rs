@@ -69,7 +69,7 @@ pub(super) fn text(format: TextFormat, batch: &EnvBatch, env_id: u32, watched: &
             return render::render(format, &view);
         }
         TextFormat::Prompt(detail) => {
-            return prompts::observation(detail, &prompts::State::new(batch, env_id));
+            return prompts::observation(detail, &prompts::ObservedState::new(batch, env_id));
         }
     };
     text::standing(&moment(batch, env_id, watched), rules, scheme)

@@ -16,13 +16,13 @@ use tetrion_protocol::limits::DEFAULT_RESPONSE_BYTES;
 use tetrion_protocol::placements::{decode_policy, options};
 use tetrion_protocol::positions::Positions;
 use tetrion_protocol::session::response_bytes;
-use tetrion_protocol::tensor::Dim;
+use tetrion_protocol::tensor::DimSize;
 use tetrion_protocol::{DecodeError, InField, features, fields, pb, positions, tensor};
 
-use super::answers::{Answers, Room};
+use super::answers::{AnswerRoom, Answers};
 use super::calls::{CallLane, SLICE};
 use super::costs::NANOSECONDS_PER_COST;
-use super::judging::{Judging, View};
+use super::judging::{GameView, Judging};
 use super::layout::{ANSWER_OVERHEAD, TENSOR_OVERHEAD};
 use super::refusal::Refusal;
 use super::reserved::{List, Reserved};
@@ -92,8 +92,8 @@ impl Question {
         let (rules, ref positions) = *decoded;
         let agent = decode_policy(request, &rules)?;
         let view = || match positions {
-            Positions::States(states) => List::collect(answers, states.iter().map(View::of_state)),
-            Positions::Drawn(drawn) => List::collect(answers, drawn.iter().map(View::of_drawing)),
+            Positions::States(states) => List::collect(answers, states.iter().map(GameView::of_state)),
+            Positions::Drawn(drawn) => List::collect(answers, drawn.iter().map(GameView::of_drawing)),
         };
         let judging = agent.map(|agent| Ok::<_, Refusal>(Judging::new(agent, view()?))).transpose()?;
         let positions = match positions {
@@ -137,7 +137,7 @@ impl Question {
         let per_slice = |work: Duration| (SLICE.as_nanos() / work.as_nanos().max(1)).max(1);
         let slice = per_slice(self.time_of_listing(1)) as usize;
         let thoughts = per_slice(self.time_of_thought()) as u64;
-        let (mut found, mut done): (Option<(Placements, AnswerSize, Room)>, usize) = (None, 0);
+        let (mut found, mut done): (Option<(Placements, AnswerSize, AnswerRoom)>, usize) = (None, 0);
         lane.run_slices(move || match &mut found {
             None => match self.size().and_then(|size| Ok((answers.room(size.bytes)?, size))) {
                 Ok((room, size)) => {
@@ -352,7 +352,7 @@ fn decode_actions(
         let problem = "are keys under these rules; expected rules whose actions are placements";
         return Err(DecodeError::field("actions", problem).into());
     }
-    let dims = [Dim::Exactly(num_positions as u32)];
+    let dims = [DimSize::Exactly(num_positions as u32)];
     let decode = || Ok(tensor::decode(actions, &dims).in_field("actions")?.elements);
     Reserved::make::<DecodeError>(answers, tensor::decoded_bytes::<i32>(actions), decode).map(Some)
 }

@@ -31,13 +31,13 @@ use super::enumerate::Question;
 use super::history::History;
 use super::info::ServerFacts;
 use super::layout::ANSWER_OVERHEAD;
-use super::metrics::Counters;
+use super::metrics::SessionCounters;
 use super::policies;
 use super::reading::{Rendering, Saving};
 use super::refusal::Refusal;
 use super::restarting::{Restart, Restarting};
 use super::session_state::SessionState;
-use super::sessions::{NewSession, Prepared, RequestId, Session, SessionStore};
+use super::sessions::{LeasedSession, NewSession, Prepared, RequestId, SessionStore};
 use super::stepping::Stepping;
 use super::tables;
 use super::tasks;
@@ -49,7 +49,7 @@ pub struct Environments {
     store: Arc<SessionStore>,
     calls: CallPool,
     facts: ServerFacts,
-    counters: Counters,
+    counters: SessionCounters,
 }
 
 /// The service for the caller of one request.
@@ -66,7 +66,7 @@ struct Desk {
 impl Environments {
     /// A service on a store, with threads for long work, and the facts for `GetServerInfo`.
     pub fn new(store: Arc<SessionStore>, calls: CallPool, facts: ServerFacts) -> Environments {
-        Environments { store, calls, facts, counters: Counters::new() }
+        Environments { store, calls, facts, counters: SessionCounters::new() }
     }
 
     /// A session by its name, for calls without messages. Its owner must be the caller without a token.
@@ -100,11 +100,11 @@ impl Environments {
 }
 
 impl Desk {
-    fn session(&self, name: &str) -> Result<Arc<Session>, Refusal> {
+    fn session(&self, name: &str) -> Result<Arc<LeasedSession>, Refusal> {
         self.service.store.find(&self.caller, "session", name)
     }
 
-    async fn create(&self, request: pb::CreateSessionRequest) -> Result<Arc<Session>, Refusal> {
+    async fn create(&self, request: pb::CreateSessionRequest) -> Result<Arc<LeasedSession>, Refusal> {
         check_name("request_id", &request.request_id)?;
         let ttl = decode_ttl(request.ttl.as_ref())?;
         let message = request.config.as_ref();
@@ -142,7 +142,7 @@ impl Desk {
         }
     }
 
-    async fn describe(&self, session: &Session) -> Result<pb::Session, Refusal> {
+    async fn describe(&self, session: &LeasedSession) -> Result<pb::Session, Refusal> {
         let summary = self.service.store.summary(session);
         session.call(|state| Ok(state.describe(summary))).await
     }
@@ -156,7 +156,7 @@ impl Desk {
     /// Restarts environments of a session. `reading` is the rough time to read the request.
     async fn restart<Q: Restart + 'static>(
         &self,
-        session: &Arc<Session>,
+        session: &Arc<LeasedSession>,
         request: Q,
         reading: Duration,
     ) -> Result<Q::Answer, Refusal> {

@@ -24,7 +24,7 @@ use tonic::{Request, Response, Status};
 use tetrion_core::features::kernel::Kernel;
 use tetrion_core::pool::{Lane, Party, Pool};
 use tetrion_protocol::evaluation::{
-    EvaluationRequest, decode, encode_estimates, encode_recording, encode_results,
+    DecodedEvaluation, decode, encode_estimates, encode_recording, encode_results,
 };
 use tetrion_protocol::footprint::evaluation_bytes;
 use tetrion_protocol::limits::{DEFAULT_MAX_EVALUATIONS_PER_CALLER, DEFAULT_MAX_UNREAD, MAX_REQUEST_BYTES};
@@ -54,7 +54,7 @@ const PATIENCE: Duration = Duration::from_secs(10 * 60);
 /// Time after which a refused caller should try again.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-type Answer = pb::EvaluatePoliciesResponse;
+type EvaluationMessage = pb::EvaluatePoliciesResponse;
 
 /// Limits on evaluations: their number, their memory, and how long their answers may stay unread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,10 +193,10 @@ fn no_place(full: Full, caller: &Caller, limits: CallerLimits) -> Refusal {
 }
 
 /// Waits for room in the connection before it makes and sends the message.
-async fn send(messages: &Sender<Answer>, event: impl FnOnce() -> Event) -> Result<(), Status> {
+async fn send(messages: &Sender<EvaluationMessage>, event: impl FnOnce() -> Event) -> Result<(), Status> {
     match tokio::time::timeout(PATIENCE, messages.reserve()).await {
         Ok(Ok(room)) => {
-            room.send(Answer { event: Some(event()) });
+            room.send(EvaluationMessage { event: Some(event()) });
             Ok(())
         }
         Ok(Err(_)) => Err(Status::cancelled("the caller has left")),
@@ -207,13 +207,13 @@ async fn send(messages: &Sender<Answer>, event: impl FnOnce() -> Event) -> Resul
 /// The stream of an evaluation's messages. It owns the task that makes them, which ends when the stream is dropped.
 #[derive(Debug)]
 pub struct EvaluationStream {
-    messages: mpsc::Receiver<Answer>,
+    messages: mpsc::Receiver<EvaluationMessage>,
     /// The task; `None` after the end of the stream.
     task: Option<JoinHandle<Result<(), Status>>>,
 }
 
 impl Stream for EvaluationStream {
-    type Item = Result<Answer, Status>;
+    type Item = Result<EvaluationMessage, Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         if let Some(answer) = ready!(self.messages.poll_recv(cx)) {
@@ -241,13 +241,13 @@ impl Drop for EvaluationStream {
 /// Plays the games, and sends their messages and the summary.
 async fn evaluate(
     lane: &Lane,
-    request: EvaluationRequest,
+    request: DecodedEvaluation,
     room: Arc<Share>,
     pressure: &Pressure,
-    sender: &Sender<Answer>,
+    sender: &Sender<EvaluationMessage>,
 ) -> Result<(), Status> {
     let max_results = request.results_a_message().clamp(1, MAX_RESULTS);
-    let EvaluationRequest {
+    let DecodedEvaluation {
         evaluation,
         started,
         baseline,

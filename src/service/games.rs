@@ -11,7 +11,7 @@ use tokio::sync::{Notify, oneshot};
 
 use tetrion_core::pool::Lane;
 use tetrion_core::rollout::{
-    self, Counters, Evaluation, GameRecord, GameResult, LossEstimate, Next, Outcome,
+    self, Counters, EstimatedGame, Evaluation, FinishedGame, GameRecord, NextGame, PlayedGame,
 };
 use tetrion_core::summary::{EstimateTable, GameTable, summarize, summarize_estimates};
 use tetrion_protocol::evaluation::{encode_estimate_summary, encode_summary};
@@ -40,7 +40,7 @@ pub enum Keep {
 #[derive(Debug)]
 pub struct RunningGames {
     evaluation: Arc<Evaluation>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedGames>,
     stop: Arc<AtomicBool>,
     progress: Arc<Counters>,
     num_games: u64,
@@ -48,7 +48,7 @@ pub struct RunningGames {
 
 /// State shared by the playing threads and the sending task.
 #[derive(Debug)]
-struct Shared {
+struct SharedGames {
     inbox: Mutex<Inbox>,
     /// Notified when the inbox has enough games for a message.
     news: Notify,
@@ -57,37 +57,37 @@ struct Shared {
 }
 
 struct Inbox {
-    outcomes: Outcomes,
+    outcomes: OutcomeTable,
     games_done: u64,
     /// Numbers of games and pieces that the metrics have counted.
     counted: (u64, u64),
     /// Finished games with their records.
-    recorded: Vec<(GameResult, GameRecord)>,
+    recorded: Vec<(PlayedGame, GameRecord)>,
     /// Starters of games that wait until the task empties the inbox.
-    waiting: Vec<Next>,
+    waiting: Vec<NextGame>,
     /// Whether all games have ended.
     ended: bool,
 }
 
 /// Results of the games: numbers for the summary, and what the task has not taken yet.
-enum Outcomes {
-    Games(GameTable, Vec<GameResult>),
-    Estimates(EstimateTable, Vec<LossEstimate>),
+enum OutcomeTable {
+    Games(GameTable, Vec<PlayedGame>),
+    Estimates(EstimateTable, Vec<EstimatedGame>),
 }
 
-impl Outcomes {
-    fn new(evaluation: &Evaluation) -> Outcomes {
+impl OutcomeTable {
+    fn new(evaluation: &Evaluation) -> OutcomeTable {
         let num_games = evaluation.num_games();
         match evaluation.loss_trials {
-            0 => Outcomes::Games(GameTable::new(num_games), Vec::new()),
-            _ => Outcomes::Estimates(EstimateTable::new(num_games), Vec::new()),
+            0 => OutcomeTable::Games(GameTable::new(num_games), Vec::new()),
+            _ => OutcomeTable::Estimates(EstimateTable::new(num_games), Vec::new()),
         }
     }
 
     fn num_unread(&self) -> usize {
         match self {
-            Outcomes::Games(_, unread) => unread.len(),
-            Outcomes::Estimates(_, unread) => unread.len(),
+            OutcomeTable::Games(_, unread) => unread.len(),
+            OutcomeTable::Estimates(_, unread) => unread.len(),
         }
     }
 }
@@ -95,8 +95,8 @@ impl Outcomes {
 /// Finished games or estimates that the task has taken.
 #[derive(Debug)]
 pub enum Unread {
-    Games(Vec<GameResult>),
-    Estimates(Vec<LossEstimate>),
+    Games(Vec<PlayedGame>),
+    Estimates(Vec<EstimatedGame>),
 }
 
 impl std::fmt::Debug for Inbox {
@@ -110,17 +110,17 @@ impl std::fmt::Debug for Inbox {
     }
 }
 
-impl Shared {
+impl SharedGames {
     fn inbox(&self) -> MutexGuard<'_, Inbox> {
         self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Stores a finished game. Starts the next game, now or when the task has emptied the inbox.
-    fn put(&self, outcome: Outcome, next: Next, keep: Keep) {
+    fn put(&self, outcome: FinishedGame, next: NextGame, keep: Keep) {
         let mut inbox = self.inbox();
         inbox.games_done += 1;
         match (outcome, &mut inbox.outcomes) {
-            (Outcome::Game(result, record), Outcomes::Games(table, unread)) => {
+            (FinishedGame::Game(result, record), OutcomeTable::Games(table, unread)) => {
                 table.record(&result);
                 if keep != Keep::Sums {
                     unread.push(result);
@@ -129,7 +129,7 @@ impl Shared {
                     inbox.recorded.push((result, *record));
                 }
             }
-            (Outcome::Estimate(estimate), Outcomes::Estimates(table, unread)) => {
+            (FinishedGame::Estimate(estimate), OutcomeTable::Estimates(table, unread)) => {
                 table.record(&estimate);
                 if keep != Keep::Sums {
                     unread.push(estimate);
@@ -151,7 +151,7 @@ impl Shared {
 }
 
 /// Notes the end of all games when the last thread drops the evaluation.
-struct EndOfGames(Arc<Shared>);
+struct EndOfGames(Arc<SharedGames>);
 
 impl Drop for EndOfGames {
     fn drop(&mut self) {
@@ -173,14 +173,14 @@ impl RunningGames {
         let evaluation = Arc::new(evaluation);
         let num_games = evaluation.num_games();
         let inbox = Inbox {
-            outcomes: Outcomes::new(&evaluation),
+            outcomes: OutcomeTable::new(&evaluation),
             games_done: 0,
             counted: (0, 0),
             recorded: Vec::new(),
             waiting: Vec::new(),
             ended: false,
         };
-        let shared = Arc::new(Shared { inbox: Mutex::new(inbox), news: Notify::new(), _room: room });
+        let shared = Arc::new(SharedGames { inbox: Mutex::new(inbox), news: Notify::new(), _room: room });
         let (stop, progress) = (Arc::<AtomicBool>::default(), Arc::<Counters>::default());
         let end = EndOfGames(shared.clone());
         let (stopped, counted) = (stop.clone(), progress.clone());
@@ -223,8 +223,8 @@ impl RunningGames {
     pub fn take_unread(&self) -> Unread {
         let mut inbox = self.inbox();
         let unread = match &mut inbox.outcomes {
-            Outcomes::Games(_, unread) => Unread::Games(std::mem::take(unread)),
-            Outcomes::Estimates(_, unread) => Unread::Estimates(std::mem::take(unread)),
+            OutcomeTable::Games(_, unread) => Unread::Games(std::mem::take(unread)),
+            OutcomeTable::Estimates(_, unread) => Unread::Estimates(std::mem::take(unread)),
         };
         let waiting = std::mem::take(&mut inbox.waiting);
         drop(inbox);
@@ -235,7 +235,7 @@ impl RunningGames {
     }
 
     /// Takes one finished game with its record.
-    pub fn take_recorded(&self) -> Option<(GameResult, GameRecord)> {
+    pub fn take_recorded(&self) -> Option<(PlayedGame, GameRecord)> {
         self.inbox().recorded.pop()
     }
 
@@ -276,14 +276,14 @@ impl RunningGames {
         let (sender, summary) = oneshot::channel();
         let (evaluation, shared) = (self.evaluation.clone(), self.shared.clone());
         lane.spawn(move || {
-            let none = Outcomes::Games(GameTable::new(0), Vec::new());
+            let none = OutcomeTable::Games(GameTable::new(0), Vec::new());
             let outcomes = std::mem::replace(&mut shared.inbox().outcomes, none);
             let _ = sender.send(match outcomes {
-                Outcomes::Games(table, _) => {
+                OutcomeTable::Games(table, _) => {
                     let (policies, differences) = summarize(&evaluation, &table, baseline);
                     encode_summary(&policies, &differences)
                 }
-                Outcomes::Estimates(table, _) => {
+                OutcomeTable::Estimates(table, _) => {
                     encode_estimate_summary(&summarize_estimates(&evaluation, &table))
                 }
             });

@@ -34,14 +34,14 @@ struct EpisodeRow {
     steps: u64,
     /// Age of the session when it ended.
     age: Duration,
-    lines: Spread,
-    lengths: Spread,
-    returns: Spread,
+    lines: SumAndRange,
+    lengths: SumAndRange,
+    returns: SumAndRange,
 }
 
 /// Sum, minimum and maximum of numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Spread {
+struct SumAndRange {
     sum: f64,
     min: f64,
     max: f64,
@@ -141,9 +141,9 @@ impl History {
         *last = last.joined(&EpisodeRow {
             steps: self.num_steps,
             age,
-            lines: Spread::new(lines as f64),
-            lengths: Spread::new(steps as f64),
-            returns: Spread::new(episode_return),
+            lines: SumAndRange::new(lines as f64),
+            lengths: SumAndRange::new(steps as f64),
+            returns: SumAndRange::new(episode_return),
         });
     }
 
@@ -163,9 +163,9 @@ impl History {
             let numbers: Vec<i64> = numbers.into_iter().map(|number| number as i64).collect();
             Some(tensor::encode(vec![num_rows], &numbers))
         };
-        let spread = |spread: fn(&EpisodeRow) -> Spread| {
+        let spread = |spread: fn(&EpisodeRow) -> SumAndRange| {
             let numbers = self.rows.iter().zip(&counts).flat_map(|(row, count)| {
-                let Spread { sum, min, max } = spread(row);
+                let SumAndRange { sum, min, max } = spread(row);
                 [sum / count, min, max]
             });
             Some(tensor::encode(vec![num_rows, 3], &numbers.collect::<Vec<f64>>()))
@@ -219,9 +219,9 @@ impl EpisodeRow {
     const EMPTY: EpisodeRow = EpisodeRow {
         steps: 0,
         age: Duration::ZERO,
-        lines: Spread::EMPTY,
-        lengths: Spread::EMPTY,
-        returns: Spread::EMPTY,
+        lines: SumAndRange::EMPTY,
+        lengths: SumAndRange::EMPTY,
+        returns: SumAndRange::EMPTY,
     };
 
     /// The episodes of this row and of the next one.
@@ -237,7 +237,7 @@ impl EpisodeRow {
 
     fn write(&self) -> WrittenRow {
         let numbers =
-            [self.lines, self.lengths, self.returns].map(|Spread { sum, min, max }| [sum, min, max]);
+            [self.lines, self.lengths, self.returns].map(|SumAndRange { sum, min, max }| [sum, min, max]);
         WrittenRow {
             steps: self.steps,
             age_nanoseconds: self.age.as_nanos() as u64,
@@ -247,7 +247,7 @@ impl EpisodeRow {
 
     fn read(written: &WrittenRow) -> Option<EpisodeRow> {
         let WrittenRow { steps, age_nanoseconds, numbers } = written;
-        let spread = |numbers: &[f64]| Spread { sum: numbers[0], min: numbers[1], max: numbers[2] };
+        let spread = |numbers: &[f64]| SumAndRange { sum: numbers[0], min: numbers[1], max: numbers[2] };
         (numbers.len() == 9).then(|| EpisodeRow {
             steps: *steps,
             age: Duration::from_nanos(*age_nanoseconds),
@@ -258,14 +258,14 @@ impl EpisodeRow {
     }
 }
 
-impl Spread {
-    const EMPTY: Spread = Spread { sum: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY };
+impl SumAndRange {
+    const EMPTY: SumAndRange = SumAndRange { sum: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY };
 
-    fn new(number: f64) -> Spread {
-        Spread { sum: number, min: number, max: number }
+    fn new(number: f64) -> SumAndRange {
+        SumAndRange { sum: number, min: number, max: number }
     }
 
-    fn joined(self, other: Spread) -> Spread {
-        Spread { sum: self.sum + other.sum, min: self.min.min(other.min), max: self.max.max(other.max) }
+    fn joined(self, other: SumAndRange) -> SumAndRange {
+        SumAndRange { sum: self.sum + other.sum, min: self.min.min(other.min), max: self.max.max(other.max) }
     }
 }

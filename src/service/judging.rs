@@ -12,9 +12,9 @@ use super::reserved::List;
 
 /// What a policy sees of a game in addition to a [`Position`].
 #[derive(Clone, Copy, Debug)]
-pub(super) struct View {
+pub(super) struct GameView {
     /// The shown pieces after the current one.
-    pub next: Shown,
+    pub next: ShownPieces,
     pub held: Option<Piece>,
     /// Odds of the piece after the shown ones.
     pub odds: Odds,
@@ -24,14 +24,14 @@ pub(super) struct View {
 
 /// The shown pieces after the current one, at most as many as any rules show.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shown([Option<Piece>; MAX_PREVIEW as usize]);
+pub(super) struct ShownPieces([Option<Piece>; MAX_PREVIEW as usize]);
 
 /// A policy, and its values so far.
 #[derive(Debug)]
 pub(super) struct Judging {
     agent: Agent,
     /// One per position.
-    views: List<View>,
+    views: List<GameView>,
     thought: Thought,
     /// The value of each row of the judged positions.
     pub values: Vec<f64>,
@@ -39,18 +39,18 @@ pub(super) struct Judging {
     pub choices: Vec<i32>,
 }
 
-impl FromIterator<Piece> for Shown {
-    fn from_iter<I: IntoIterator<Item = Piece>>(pieces: I) -> Shown {
+impl FromIterator<Piece> for ShownPieces {
+    fn from_iter<I: IntoIterator<Item = Piece>>(pieces: I) -> ShownPieces {
         let mut shown = [None; MAX_PREVIEW as usize];
         shown.iter_mut().zip(pieces).for_each(|(place, piece)| *place = Some(piece));
-        Shown(shown)
+        ShownPieces(shown)
     }
 }
 
-impl View {
+impl GameView {
     /// The view of a game, which may have ended.
-    pub fn of_state(state: &EnvState) -> View {
-        View {
+    pub fn of_state(state: &EnvState) -> GameView {
+        GameView {
             next: state.pieces().into_iter().skip(1).collect(),
             held: state.held(),
             odds: state.odds(),
@@ -60,8 +60,8 @@ impl View {
     }
 
     /// The view of a game that begins with a position. Nothing is known of its hidden pieces.
-    pub fn of_drawing(drawn: &StartPosition) -> View {
-        View {
+    pub fn of_drawing(drawn: &StartPosition) -> GameView {
+        GameView {
             next: drawn.queue.iter().copied().collect(),
             held: drawn.held,
             odds: Odds::EVEN,
@@ -73,7 +73,7 @@ impl View {
 
 impl Judging {
     /// The policy before its first position.
-    pub fn new(agent: Agent, views: List<View>) -> Judging {
+    pub fn new(agent: Agent, views: List<GameView>) -> Judging {
         let choices = Vec::with_capacity(views.len());
         Judging { agent, views, thought: Thought::default(), values: Vec::new(), choices }
     }
@@ -111,7 +111,7 @@ impl Judging {
             self.choices.push(-1);
             return;
         };
-        let View { next, held, odds, lines, pieces } = &self.views[at];
+        let GameView { next, held, odds, lines, pieces } = &self.views[at];
         let next: Vec<Piece> = next.0.iter().copied().flatten().collect();
         let sight = Sight {
             rules: &rules.while_moving(position.falling),

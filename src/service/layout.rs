@@ -47,7 +47,7 @@ impl BlockLayout {
 
 /// A tensor that every answer contains.
 #[derive(Clone, Debug)]
-struct Part {
+struct AnswerTensor {
     field: Field,
     dtype: pb::DataType,
     /// Shape of a row, without the dimension of environments.
@@ -66,14 +66,14 @@ pub(super) struct Tensors {
 
 /// The bytes of the last states of ended episodes, observations first, and their rows.
 #[derive(Debug, Default)]
-pub(super) struct Finals {
+pub(super) struct FinalRows {
     rows: Vec<u32>,
     data: Vec<Vec<u8>>,
 }
 
-/// The tensors of an answer.
+/// The tensors of all rows, as messages.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct AnswerTensors {
     pub observations: Vec<pb::Tensor>,
     pub infos: Vec<pb::Tensor>,
     pub action_mask: Option<pb::Tensor>,
@@ -81,22 +81,22 @@ pub(super) struct Seen {
 
 /// The tensors that every answer contains, in order.
 #[derive(Clone, Debug)]
-pub(super) struct Layout {
-    observations: Vec<Part>,
-    infos: Vec<Part>,
-    action_mask: Option<(MaskFormat, Part)>,
+pub(super) struct AnswerLayout {
+    observations: Vec<AnswerTensor>,
+    infos: Vec<AnswerTensor>,
+    action_mask: Option<(MaskFormat, AnswerTensor)>,
 }
 
-impl Layout {
+impl AnswerLayout {
     /// Resolves the fields of a session to tensors: their types, shapes and sizes.
-    pub fn new(config: &SessionConfig, batch: &EnvBatch) -> Layout {
+    pub fn new(config: &SessionConfig, batch: &EnvBatch) -> AnswerLayout {
         let part = |field: &Field| {
             let FieldSpec { dtype, shape, .. } = batch.spec(*field);
             let dtype = pb::DataType::from(dtype);
             let row_bytes = shape.iter().product::<u32>() as usize * element_size(dtype);
-            Part { field: *field, dtype, shape, row_bytes }
+            AnswerTensor { field: *field, dtype, shape, row_bytes }
         };
-        Layout {
+        AnswerLayout {
             observations: config.observations.iter().map(part).collect(),
             infos: config.infos.iter().map(part).collect(),
             action_mask: config
@@ -109,7 +109,7 @@ impl Layout {
     pub fn nanoseconds(&self, config: &EnvConfig) -> u64 {
         let mask = self.action_mask.iter().map(|(_, part)| part);
         let parts = self.observations.iter().chain(&self.infos).chain(mask);
-        let part = |part: &Part| {
+        let part = |part: &AnswerTensor| {
             let features = config.features.as_ref().filter(|_| part.field == Field::Features);
             let measured = features.map_or(0, |set| set.nanoseconds(config.rules.height));
             let looked_up = if part.field == Field::Regret { 3_000 } else { 0 };
@@ -133,7 +133,7 @@ impl Layout {
 
     /// The tensors of so many rows, before the first row, in memory for all of them.
     pub fn begin(&self, rows: usize) -> Tensors {
-        let empty = |part: &Part| Vec::with_capacity(rows * part.row_bytes + SLACK);
+        let empty = |part: &AnswerTensor| Vec::with_capacity(rows * part.row_bytes + SLACK);
         let mask = self.action_mask.as_ref();
         Tensors {
             rows,
@@ -156,13 +156,13 @@ impl Layout {
     }
 
     /// The tensors as messages, after the last row.
-    pub fn finish(&self, tensors: Tensors) -> Seen {
+    pub fn finish(&self, tensors: Tensors) -> AnswerTensors {
         let Tensors { rows, observations, infos, action_mask } = tensors;
-        let encode = |parts: &[Part], data: Vec<Vec<u8>>| {
+        let encode = |parts: &[AnswerTensor], data: Vec<Vec<u8>>| {
             parts.iter().zip(data).map(|(part, data)| part.encode(rows, data)).collect()
         };
         let mask = self.action_mask.as_ref().zip(action_mask);
-        Seen {
+        AnswerTensors {
             observations: encode(&self.observations, observations),
             infos: encode(&self.infos, infos),
             action_mask: mask.map(|((_, part), data)| part.encode(rows, data)),
@@ -180,7 +180,7 @@ impl Layout {
         BlockLayout::new([4, 1, 1].into_iter().chain(seen).chain(mask).map(|row_bytes| rows * row_bytes))
     }
 
-    /// Replaces the contents of a block by the tensors of a step of all environments, at [`Layout::block`].
+    /// Replaces the contents of a block by the tensors of a step of all environments, at [`AnswerLayout::block`].
     pub fn write(&self, batch: &EnvBatch, outcome: &StepOutcome, block: &mut Vec<u8>) {
         block.clear();
         block.resize(outcome.rewards.len() * 4, 0);
@@ -200,13 +200,13 @@ impl Layout {
 
     /// The last states of the episodes that have ended, if any.
     pub fn final_batch(&self, batch: &EnvBatch, finals: &FinalBatch) -> Option<pb::FinalBatch> {
-        let mut all = Finals::default();
+        let mut all = FinalRows::default();
         self.append_finals(&mut all, batch, finals, 0);
         self.finish_finals(all)
     }
 
     /// Appends the last states of a step of some environments, whose first one has this row.
-    pub fn append_finals(&self, all: &mut Finals, batch: &EnvBatch, finals: &FinalBatch, first_row: u32) {
+    pub fn append_finals(&self, all: &mut FinalRows, batch: &EnvBatch, finals: &FinalBatch, first_row: u32) {
         if finals.rows().is_empty() {
             return;
         }
@@ -219,9 +219,9 @@ impl Layout {
     }
 
     /// The last states as a message, if any.
-    pub fn finish_finals(&self, Finals { rows, data }: Finals) -> Option<pb::FinalBatch> {
+    pub fn finish_finals(&self, FinalRows { rows, data }: FinalRows) -> Option<pb::FinalBatch> {
         let mut data = data.into_iter();
-        let mut encode = |parts: &[Part]| {
+        let mut encode = |parts: &[AnswerTensor]| {
             parts.iter().zip(data.by_ref()).map(|(part, data)| part.encode(rows.len(), data)).collect()
         };
         if rows.is_empty() {
@@ -269,17 +269,17 @@ fn align(block: &mut Vec<u8>) {
 }
 
 /// The tensor of masks in this form, derived from the one with bytes.
-fn mask_part(format: MaskFormat, bytes: Part) -> Part {
+fn mask_part(format: MaskFormat, bytes: AnswerTensor) -> AnswerTensor {
     match format {
         MaskFormat::Bytes => bytes,
         MaskFormat::Bits => {
             let row_bytes = bytes.row_bytes.div_ceil(8);
-            Part { dtype: pb::DataType::Uint8, shape: vec![row_bytes as u32], row_bytes, ..bytes }
+            AnswerTensor { dtype: pb::DataType::Uint8, shape: vec![row_bytes as u32], row_bytes, ..bytes }
         }
     }
 }
 
-impl Part {
+impl AnswerTensor {
     fn encode(&self, rows: usize, data: Vec<u8>) -> pb::Tensor {
         let mut shape = Vec::with_capacity(1 + self.shape.len());
         shape.push(rows as u32);

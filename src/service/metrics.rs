@@ -151,7 +151,7 @@ pub fn describe() {
 
 /// Counters of sessions, from the recorder that is installed when the service is created.
 #[derive(Clone, Debug)]
-pub(super) struct Counters {
+pub(super) struct SessionCounters {
     pub steps: Counter,
     pub placements: Counter,
     pub frames: Counter,
@@ -160,10 +160,10 @@ pub(super) struct Counters {
     pub sessions_expired: Counter,
 }
 
-impl Counters {
+impl SessionCounters {
     /// Looks the counters up in this process' recorder.
-    pub fn new() -> Counters {
-        Counters {
+    pub fn new() -> SessionCounters {
+        SessionCounters {
             steps: counter!(STEPS),
             placements: counter!(PLACEMENTS),
             frames: counter!(FRAMES),

@@ -32,11 +32,11 @@ pub(super) enum Full {
 #[derive(Debug)]
 pub(super) struct Places {
     capacity: Capacity,
-    taken: Mutex<Taken>,
+    taken: Mutex<PlaceHolders>,
 }
 
 #[derive(Debug, Default)]
-struct Taken {
+struct PlaceHolders {
     holders: HashMap<u64, Holder>,
     next_number: u64,
 }
@@ -51,7 +51,7 @@ struct Holder {
 
 /// The place of one call, released when this value is dropped.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct CallPlace {
     places: Arc<Places>,
     number: u64,
     /// Cancelled when another call takes over this place.
@@ -76,7 +76,7 @@ impl Places {
         party: &Party,
         own: Option<u32>,
         answers: &Answers,
-    ) -> Result<Place, Full> {
+    ) -> Result<CallPlace, Full> {
         let Capacity { max, max_per_caller, .. } = self.capacity;
         let max_own = own.unwrap_or(max_per_caller);
         let mut taken = self.taken();
@@ -99,7 +99,7 @@ impl Places {
         let holder = Holder { party: party.clone(), answers: answers.clone(), lost: lost.clone() };
         taken.holders.insert(number, holder);
         drop(taken);
-        Ok(Place { places: self.clone(), number, lost })
+        Ok(CallPlace { places: self.clone(), number, lost })
     }
 
     /// Time since which a holder's answer has been unread, if that is too long.
@@ -107,12 +107,12 @@ impl Places {
         holder.answers.unread_since().filter(|since| since.elapsed() >= self.capacity.max_unread)
     }
 
-    fn taken(&self) -> MutexGuard<'_, Taken> {
+    fn taken(&self) -> MutexGuard<'_, PlaceHolders> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Place {
+impl CallPlace {
     /// Time since which the answer of this call has been unread, if that is too long.
     pub fn overdue(&self) -> Option<Instant> {
         self.places.overdue(self.places.taken().holders.get(&self.number)?)
@@ -130,7 +130,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for CallPlace {
     fn drop(&mut self) {
         self.places.taken().holders.remove(&self.number);
     }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use tetrion_protocol::rendering::Drawing;
 use tetrion_protocol::{colors, envs, pb};
 
-use super::answers::{Answers, Room};
+use super::answers::{AnswerRoom, Answers};
 use super::calls::Slice;
 use super::drawing::{self, Painter};
 use super::layout::ANSWER_OVERHEAD;
@@ -39,7 +39,7 @@ pub(super) struct Saving {
 /// The rows of an answer so far, in reserved memory.
 #[derive(Debug)]
 struct Rows {
-    room: Room,
+    room: AnswerRoom,
     next: u32,
     all: u32,
     num_bytes: u64,
@@ -48,7 +48,7 @@ struct Rows {
 
 impl Rows {
     /// No rows yet, of the environments of a call.
-    fn none(state: &SessionState, env_ids: Option<&[u32]>, room: Room) -> Rows {
+    fn none(state: &SessionState, env_ids: Option<&[u32]>, room: AnswerRoom) -> Rows {
         let (all, max_bytes) = (state.num_rows(env_ids), state.max_response_bytes());
         Rows { room, next: 0, all, num_bytes: ANSWER_OVERHEAD, max_bytes }
     }

@@ -6,7 +6,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use super::answers::{Answers, Room};
+use super::answers::{AnswerRoom, Answers};
 use super::refusal::Refusal;
 
 /// Bytes of a value that needs no reservation, because every call reserves as much from its start to its end.
@@ -16,7 +16,7 @@ const LIGHT: u64 = 2 << 10;
 #[derive(Debug)]
 pub(super) struct Reserved<T> {
     value: T,
-    _room: Option<Room>,
+    _room: Option<AnswerRoom>,
 }
 
 /// A list and the memory that is reserved for it.

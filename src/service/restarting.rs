@@ -13,7 +13,7 @@ use tetrion_protocol::{envs, pb};
 use super::answers::Answers;
 use super::calls::Slice;
 use super::changing::{Beginning, Rooms};
-use super::layout::{Seen, Tensors};
+use super::layout::{AnswerTensors, Tensors};
 use super::refusal::Refusal;
 use super::session_state::SessionState;
 
@@ -30,7 +30,7 @@ pub(super) trait Restart: Message {
     fn read(&self, state: &mut SessionState, answers: &Answers) -> Result<Beginning, Refusal>;
 
     /// The answer after the last row.
-    fn answer(seen: Seen, sequence_number: u64) -> Self::Answer;
+    fn answer(seen: AnswerTensors, sequence_number: u64) -> Self::Answer;
 }
 
 /// A Reset or a RestoreState in progress.
@@ -126,8 +126,8 @@ impl Restart for pb::ResetRequest {
         state.read_seeding(self, answers).map(Beginning::Episodes)
     }
 
-    fn answer(seen: Seen, sequence_number: u64) -> pb::ResetResponse {
-        let Seen { observations, action_mask, infos } = seen;
+    fn answer(seen: AnswerTensors, sequence_number: u64) -> pb::ResetResponse {
+        let AnswerTensors { observations, action_mask, infos } = seen;
         pb::ResetResponse { observations, action_mask, infos, sequence_number }
     }
 }
@@ -147,8 +147,8 @@ impl Restart for pb::RestoreStateRequest {
         Ok(Beginning::States(state.read_states(self, answers)?, self.reseed))
     }
 
-    fn answer(seen: Seen, sequence_number: u64) -> pb::RestoreStateResponse {
-        let Seen { observations, action_mask, infos } = seen;
+    fn answer(seen: AnswerTensors, sequence_number: u64) -> pb::RestoreStateResponse {
+        let AnswerTensors { observations, action_mask, infos } = seen;
         pb::RestoreStateResponse { observations, action_mask, infos, sequence_number }
     }
 }

@@ -24,10 +24,10 @@ struct Kept {
     /// Digest of the request. The request itself may be many megabytes, and an accidental match is less likely than a
     /// hardware failure.
     digest: u128,
-    answer: Answer,
+    answer: KeptAnswer,
 }
 
-enum Answer {
+enum KeptAnswer {
     /// The answer as a message, of the type that matches the request.
     Given(Box<dyn Given>),
     /// The answer as the previous server encoded it.
@@ -79,11 +79,11 @@ impl Kept {
             return None;
         }
         match &self.answer {
-            Answer::Given(answer) => answer.as_any().downcast_ref::<A>().cloned(),
-            Answer::Written(written) if written.kind == A::full_name() => {
+            KeptAnswer::Given(answer) => answer.as_any().downcast_ref::<A>().cloned(),
+            KeptAnswer::Written(written) if written.kind == A::full_name() => {
                 A::decode(written.bytes.as_slice()).ok()
             }
-            Answer::Written(_) => None,
+            KeptAnswer::Written(_) => None,
         }
     }
 }
@@ -100,7 +100,7 @@ impl Sequence {
         let WrittenSequence { last, digest, answer } = written;
         let kept = match (<[u8; 16]>::try_from(digest.as_slice()), answer) {
             (Ok(digest), Some(answer)) => {
-                Some(Kept { digest: u128::from_le_bytes(digest), answer: Answer::Written(answer) })
+                Some(Kept { digest: u128::from_le_bytes(digest), answer: KeptAnswer::Written(answer) })
             }
             (Err(_), None) if digest.is_empty() => None,
             _ => return None,
@@ -114,8 +114,8 @@ impl Sequence {
             return WrittenSequence { last: self.last, ..Default::default() };
         };
         let answer = match answer {
-            Answer::Given(answer) => answer.written(),
-            Answer::Written(answer) => answer.clone(),
+            KeptAnswer::Given(answer) => answer.written(),
+            KeptAnswer::Written(answer) => answer.clone(),
         };
         WrittenSequence { last: self.last, digest: digest.to_le_bytes().to_vec(), answer: Some(answer) }
     }
@@ -150,7 +150,7 @@ impl Sequence {
         self.last += 1;
         self.kept = (number != 0).then(|| Kept {
             digest: xxh3_128(&request.encode_to_vec()),
-            answer: Answer::Given(Box::new(answer.clone())),
+            answer: KeptAnswer::Given(Box::new(answer.clone())),
         });
     }
 

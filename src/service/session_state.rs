@@ -20,10 +20,10 @@ use super::budget::{Budget, Share};
 use super::changing::{Beginning, Rooms, States};
 use super::costs::Costs;
 use super::history::History;
-use super::judging::View;
-use super::layout::{ANSWER_OVERHEAD, BlockLayout, Layout};
+use super::judging::GameView;
+use super::layout::{ANSWER_OVERHEAD, AnswerLayout, BlockLayout};
 use super::memory::Memory;
-use super::places::Place;
+use super::places::CallPlace;
 use super::refusal::Refusal;
 use super::reserved::{List, Reserved};
 use super::sequence::Sequence;
@@ -34,7 +34,7 @@ use super::watched::{Watch, Watched};
 pub(super) struct SessionState {
     batch: EnvBatch,
     sequence: Sequence,
-    layout: Layout,
+    layout: AnswerLayout,
     max_response_bytes: u32,
     memory: Memory,
     watched: Watched,
@@ -63,7 +63,7 @@ impl SessionState {
         (sequence, history): (Sequence, History),
         memory: Memory,
     ) -> Result<SessionState, Refusal> {
-        let layout = Layout::new(config, &batch);
+        let layout = AnswerLayout::new(config, &batch);
         let max_response_bytes = config.max_response_bytes;
         let max_rows = layout.max_rows(config.env.autoreset_mode, max_response_bytes);
         if u64::from(config.env.num_envs) > max_rows {
@@ -130,7 +130,7 @@ impl SessionState {
     }
 
     /// The tensors of every answer.
-    pub fn layout(&self) -> &Layout {
+    pub fn layout(&self) -> &AnswerLayout {
         &self.layout
     }
 
@@ -314,7 +314,7 @@ impl SessionState {
     }
 
     /// Starts watching the given environments, in the caller's place.
-    pub fn watch(&mut self, env_ids: Vec<u32>, place: Place) -> Result<Arc<Watch>, Refusal> {
+    pub fn watch(&mut self, env_ids: Vec<u32>, place: CallPlace) -> Result<Arc<Watch>, Refusal> {
         self.batch.check_env_ids(&env_ids)?;
         let bytes = Watched::memory_bytes(env_ids.len() as u32, &self.batch.config().rules);
         let memory = self.memory.room_to_watch(bytes)?;
@@ -339,10 +339,10 @@ impl SessionState {
     }
 
     /// What a policy sees of environments, whose numbers must be valid, in addition to [`SessionState::positions`].
-    pub fn views(&self, env_ids: Option<&[u32]>, answers: &Answers) -> Result<List<View>, Refusal> {
+    pub fn views(&self, env_ids: Option<&[u32]>, answers: &Answers) -> Result<List<GameView>, Refusal> {
         let view = |env_id| {
             let statistics = self.batch.statistics(env_id);
-            View {
+            GameView {
                 next: self.batch.pieces(env_id).into_iter().skip(1).collect(),
                 held: self.batch.held(env_id),
                 odds: self.batch.odds(env_id),

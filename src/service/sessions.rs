@@ -13,7 +13,7 @@
 mod session;
 pub mod stored;
 
-pub(super) use session::{RequestId, Session};
+pub(super) use session::{LeasedSession, RequestId};
 
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -35,8 +35,8 @@ use super::budget::Budget;
 use super::caller::{Caller, CallerLimits};
 use super::clock::Clock;
 use super::context::CallContext;
-use super::metrics::Counters;
-use super::places::{Capacity, Full, Place, Places};
+use super::metrics::SessionCounters;
+use super::places::{CallPlace, Capacity, Full, Places};
 use super::pressure::Pressure;
 use super::refusal::{Refusal, Scope};
 use super::session_state::SessionState;
@@ -84,17 +84,17 @@ pub struct SessionStore {
     memory: Arc<Budget>,
     watches: Arc<Places>,
     clock: Clock,
-    counters: Counters,
-    table: RwLock<Table>,
+    counters: SessionCounters,
+    table: RwLock<SessionTable>,
 }
 
 #[derive(Debug, Default)]
-struct Table {
-    sessions: HashMap<SessionId, Arc<Session>>,
+struct SessionTable {
+    sessions: HashMap<SessionId, Arc<LeasedSession>>,
     /// Amounts taken by all callers.
-    taken: Taken,
+    taken: SessionAmounts,
     /// Amounts taken by each caller that has sessions.
-    taken_by: HashMap<Caller, Taken>,
+    taken_by: HashMap<Caller, SessionAmounts>,
     next_serial: u64,
     /// Sessions that were created with a request_id, by caller and request_id.
     requests: HashMap<(Caller, String), SessionId>,
@@ -105,7 +105,7 @@ struct Table {
 
 /// Amounts that sessions take from the limits, including sessions in creation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Taken {
+struct SessionAmounts {
     sessions: u32,
     envs: u32,
 }
@@ -127,7 +127,14 @@ impl SessionStore {
         let StoreLimits { memory, max_watches: max, max_watches_per_caller, max_unread, .. } = limits;
         let capacity = Capacity { max, max_per_caller: max_watches_per_caller, max_unread };
         let (memory, watches) = (Budget::of_bytes(memory, pressure), Places::new(capacity));
-        SessionStore { memory, watches, limits, clock, counters: Counters::new(), table: RwLock::default() }
+        SessionStore {
+            memory,
+            watches,
+            limits,
+            clock,
+            counters: SessionCounters::new(),
+            table: RwLock::default(),
+        }
     }
 
     /// The limits of this store.
@@ -156,7 +163,7 @@ impl SessionStore {
     }
 
     /// Renews the lease of a session.
-    pub(super) fn renew(&self, session: &Session) {
+    pub(super) fn renew(&self, session: &LeasedSession) {
         session.renew(self.clock.elapsed());
     }
 
@@ -167,7 +174,7 @@ impl SessionStore {
         caller: &Caller,
         limits: CallerLimits,
         answers: &Answers,
-    ) -> Result<Place, Refusal> {
+    ) -> Result<CallPlace, Refusal> {
         self.watches.take(party, limits.max_watches, answers).map_err(|full| match full {
             Full::Caller { limit } => Refusal::WatchLimit { scope: caller.scope(), limit },
             Full::Server { limit } => Refusal::WatchLimit { scope: Scope::Server, limit },
@@ -202,7 +209,12 @@ impl SessionStore {
     }
 
     /// Finds the caller's session named in a field of a request, and renews its lease.
-    pub(super) fn find(&self, caller: &Caller, field: &str, name: &str) -> Result<Arc<Session>, Refusal> {
+    pub(super) fn find(
+        &self,
+        caller: &Caller,
+        field: &str,
+        name: &str,
+    ) -> Result<Arc<LeasedSession>, Refusal> {
         let id = decode_name(field, name)?.ok_or_else(|| Refusal::SessionNotFound(name.to_owned()))?;
         let now = self.clock.elapsed();
         CallContext::note_session(id);
@@ -231,7 +243,12 @@ impl SessionStore {
     }
 
     /// Finds the caller's session named in a field of a request, without renewing its lease or ending it.
-    pub(super) fn look(&self, caller: &Caller, field: &str, name: &str) -> Result<Arc<Session>, Refusal> {
+    pub(super) fn look(
+        &self,
+        caller: &Caller,
+        field: &str,
+        name: &str,
+    ) -> Result<Arc<LeasedSession>, Refusal> {
         let id = decode_name(field, name)?.ok_or_else(|| Refusal::SessionNotFound(name.to_owned()))?;
         let now = self.clock.elapsed();
         CallContext::note_session(id);
@@ -258,9 +275,14 @@ impl SessionStore {
 
     /// At most `size` of the caller's sessions that are younger than serial number `after`, oldest first. The flag
     /// tells whether there are more.
-    pub(super) fn page(&self, caller: &Caller, after: Option<u64>, size: usize) -> (Vec<Arc<Session>>, bool) {
+    pub(super) fn page(
+        &self,
+        caller: &Caller,
+        after: Option<u64>,
+        size: usize,
+    ) -> (Vec<Arc<LeasedSession>>, bool) {
         let now = nanoseconds(self.clock.elapsed());
-        let mut sessions: Vec<Arc<Session>> = {
+        let mut sessions: Vec<Arc<LeasedSession>> = {
             let table = self.read();
             let listed = table.sessions.values().filter(|session| {
                 session.owner == *caller
@@ -276,7 +298,7 @@ impl SessionStore {
     }
 
     /// A session's entry in a list, which lacks its specs and feature columns.
-    pub(super) fn summary(&self, session: &Session) -> pb::Session {
+    pub(super) fn summary(&self, session: &LeasedSession) -> pb::Session {
         let expires = Duration::from_nanos(session.expires.load(Ordering::Relaxed));
         pb::Session {
             name: session.name(),
@@ -292,10 +314,10 @@ impl SessionStore {
 
     fn made_by(
         &self,
-        table: &Table,
+        table: &SessionTable,
         owner: &Caller,
         request: &RequestId,
-    ) -> Result<Option<Arc<Session>>, Refusal> {
+    ) -> Result<Option<Arc<LeasedSession>>, Refusal> {
         let key = (owner.clone(), request.name.clone());
         let Some(session) = table.requests.get(&key).and_then(|id| table.sessions.get(id)) else {
             return Ok(None);
@@ -307,7 +329,7 @@ impl SessionStore {
         Ok(Some(session.clone()))
     }
 
-    fn check_room(&self, table: &Table, new: &NewSession) -> Result<(), Refusal> {
+    fn check_room(&self, table: &SessionTable, new: &NewSession) -> Result<(), Refusal> {
         let NewSession { owner, limits, num_envs, .. } = new;
         self.check_own_room(table, *num_envs)?;
         let own = (limits.max_sessions.unwrap_or(u32::MAX), limits.max_envs.unwrap_or(u32::MAX));
@@ -315,14 +337,14 @@ impl SessionStore {
     }
 
     /// Checks that the server has room for one more session of any caller.
-    fn check_own_room(&self, table: &Table, num_envs: u32) -> Result<(), Refusal> {
+    fn check_own_room(&self, table: &SessionTable, num_envs: u32) -> Result<(), Refusal> {
         self.check_limits(table, None, (self.limits.max_sessions, self.limits.max_envs), num_envs)
     }
 
     /// Checks that one more session stays within these limits, of one caller or of the server.
     fn check_limits(
         &self,
-        table: &Table,
+        table: &SessionTable,
         owner: Option<&Caller>,
         (max_sessions, max_envs): (u32, u32),
         wanted: u32,
@@ -346,11 +368,11 @@ impl SessionStore {
     }
 
     /// Reads the table. No code panics while it holds the lock, so a poisoned table is valid.
-    fn read(&self) -> std::sync::RwLockReadGuard<'_, Table> {
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, SessionTable> {
         self.table.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> std::sync::RwLockWriteGuard<'_, Table> {
+    fn write(&self) -> std::sync::RwLockWriteGuard<'_, SessionTable> {
         self.table.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -359,7 +381,7 @@ impl SessionStore {
 #[derive(Debug)]
 pub(super) enum Prepared<'a> {
     /// The session that an identical request created before.
-    Made(Arc<Session>),
+    Made(Arc<LeasedSession>),
     /// Room for a new session.
     Room(SessionRoom<'a>),
 }
@@ -374,7 +396,7 @@ pub(super) struct SessionRoom<'a> {
 
 impl SessionRoom<'_> {
     /// Creates the session. If an identical request has created one in the meantime, returns that session.
-    pub fn fill(mut self, new: NewSession, state: SessionState) -> Result<Arc<Session>, Refusal> {
+    pub fn fill(mut self, new: NewSession, state: SessionState) -> Result<Arc<LeasedSession>, Refusal> {
         let NewSession { owner, request, num_envs, ttl, config, .. } = new;
         let store = self.store;
         let now = store.clock.elapsed();
@@ -384,7 +406,7 @@ impl SessionRoom<'_> {
         {
             return Ok(session);
         }
-        let session = Arc::new(Session {
+        let session = Arc::new(LeasedSession {
             id: random_id(),
             owner,
             serial: table.next_serial,
@@ -429,9 +451,9 @@ pub async fn reap_forever(store: Arc<SessionStore>) {
     }
 }
 
-impl Table {
+impl SessionTable {
     /// Adds a session whose environments are counted already.
-    fn insert(&mut self, session: Arc<Session>) {
+    fn insert(&mut self, session: Arc<LeasedSession>) {
         self.next_serial = self.next_serial.max(session.serial + 1);
         if let Some(request) = &session.request {
             self.requests.insert((session.owner.clone(), request.name.clone()), session.id);
@@ -453,7 +475,7 @@ impl Table {
             taken.sessions -= 1;
             taken.envs -= num_envs;
         }
-        if *own == Taken::default() {
+        if *own == SessionAmounts::default() {
             self.taken_by.remove(owner);
         }
     }

@@ -40,35 +40,35 @@ const SHORTLY: Duration = Duration::from_secs(1);
 const MAX_TEXT_BYTES: usize = 1000;
 
 /// A row of the table: code, reason and details.
-struct Row {
+struct StatusRow {
     code: Code,
     reason: &'static str,
     details: ErrorDetails,
     metadata: HashMap<String, String>,
 }
 
-impl Row {
-    fn new(code: Code, reason: &'static str) -> Row {
-        Row { code, reason, details: ErrorDetails::new(), metadata: HashMap::new() }
+impl StatusRow {
+    fn new(code: Code, reason: &'static str) -> StatusRow {
+        StatusRow { code, reason, details: ErrorDetails::new(), metadata: HashMap::new() }
     }
 
-    fn with(mut self, key: &str, value: impl ToString) -> Row {
+    fn with(mut self, key: &str, value: impl ToString) -> StatusRow {
         self.metadata.insert(key.to_owned(), cut(&value.to_string()));
         self
     }
 
     /// Adds the first entries of a list of environments.
-    fn env_ids(self, env_ids: &[u32]) -> Row {
+    fn env_ids(self, env_ids: &[u32]) -> StatusRow {
         let shown: Vec<String> = env_ids.iter().take(MAX_ENTRIES).map(u32::to_string).collect();
         self.with("env_ids", shown.join(",")).with("count", env_ids.len())
     }
 
-    fn field(mut self, field: &str, problem: &str) -> Row {
+    fn field(mut self, field: &str, problem: &str) -> StatusRow {
         self.details.set_bad_request(vec![FieldViolation::new(cut(field), cut(problem))]);
         self
     }
 
-    fn actions(mut self, actions: &[RefusedAction], problem: &str) -> Row {
+    fn actions(mut self, actions: &[RefusedAction], problem: &str) -> StatusRow {
         let violation = |refused: &RefusedAction| {
             FieldViolation::new(format!("actions[{}]", refused.row), format!("{} {problem}", refused.action))
         };
@@ -77,24 +77,24 @@ impl Row {
         self.with("count", actions.len())
     }
 
-    fn session(mut self, name: &str, message: &str) -> Row {
+    fn session(mut self, name: &str, message: &str) -> StatusRow {
         self.details.set_resource_info("tetrion.v1.Session", cut(name), "", cut(message));
         self
     }
 
-    fn retry(mut self, after: Duration) -> Row {
+    fn retry(mut self, after: Duration) -> StatusRow {
         self.details.set_retry_info(Some(after));
         self
     }
 
-    fn quota(mut self, subject: &str, message: &str) -> Row {
+    fn quota(mut self, subject: &str, message: &str) -> StatusRow {
         self.details.set_quota_failure(vec![tonic_types::QuotaViolation::new(subject, cut(message))]);
         self
     }
 }
 
 impl Refusal {
-    fn row(&self, message: &str) -> Row {
+    fn row(&self, message: &str) -> StatusRow {
         use Code::*;
         match self {
             Refusal::Decode(DecodeError::Invalid { fault, field, problem }) => {
@@ -106,104 +106,122 @@ impl Refusal {
                     Fault::State => "INVALID_STATE",
                     Fault::UnknownName => "UNKNOWN_NAME",
                 };
-                Row::new(InvalidArgument, reason).field(field, problem)
+                StatusRow::new(InvalidArgument, reason).field(field, problem)
             }
             Refusal::Action(ActionError::OutOfRange { actions, num_actions }) => {
-                Row::new(InvalidArgument, "ACTION_OUT_OF_RANGE")
+                StatusRow::new(InvalidArgument, "ACTION_OUT_OF_RANGE")
                     .actions(actions, &format!("is outside 0 to {}", num_actions - 1))
             }
             Refusal::Action(ActionError::Illegal { actions }) => {
-                Row::new(InvalidArgument, "ILLEGAL_ACTION").actions(actions, "is not in the action mask")
+                StatusRow::new(InvalidArgument, "ILLEGAL_ACTION")
+                    .actions(actions, "is not in the action mask")
             }
-            Refusal::TextAction { row, unknown } => Row::new(InvalidArgument, "ILLEGAL_ACTION")
+            Refusal::TextAction { row, unknown } => StatusRow::new(InvalidArgument, "ILLEGAL_ACTION")
                 .field(&format!("text_actions[{row}]"), &unknown.to_string()),
-            Refusal::Unreadable(_) => Row::new(InvalidArgument, "INVALID_MESSAGE"),
+            Refusal::Unreadable(_) => StatusRow::new(InvalidArgument, "INVALID_MESSAGE"),
             Refusal::ResponseTooLarge { max_rows, max_bytes } => {
-                Row::new(InvalidArgument, "RESPONSE_TOO_LARGE")
+                StatusRow::new(InvalidArgument, "RESPONSE_TOO_LARGE")
                     .with("max_rows", max_rows)
                     .with("max_bytes", max_bytes)
             }
-            Refusal::TooMuchWork { work, limit } => Row::new(InvalidArgument, "TOO_MUCH_WORK")
+            Refusal::TooMuchWork { work, limit } => StatusRow::new(InvalidArgument, "TOO_MUCH_WORK")
                 .with("seconds", work.as_secs_f64())
                 .with("max_seconds", limit.as_secs_f64()),
-            Refusal::InvalidToken(_) => Row::new(Unauthenticated, "INVALID_TOKEN"),
-            Refusal::UnknownHost { host } => Row::new(PermissionDenied, "UNKNOWN_HOST").with("host", host),
-            Refusal::SessionNotFound(name) => Row::new(NotFound, "SESSION_NOT_FOUND").session(name, message),
-            Refusal::SessionExpired(name) => Row::new(NotFound, "SESSION_EXPIRED").session(name, message),
-            Refusal::RequestIdReused(_) => Row::new(AlreadyExists, "REQUEST_ID_REUSED").session("", message),
+            Refusal::InvalidToken(_) => StatusRow::new(Unauthenticated, "INVALID_TOKEN"),
+            Refusal::UnknownHost { host } => {
+                StatusRow::new(PermissionDenied, "UNKNOWN_HOST").with("host", host)
+            }
+            Refusal::SessionNotFound(name) => {
+                StatusRow::new(NotFound, "SESSION_NOT_FOUND").session(name, message)
+            }
+            Refusal::SessionExpired(name) => {
+                StatusRow::new(NotFound, "SESSION_EXPIRED").session(name, message)
+            }
+            Refusal::RequestIdReused(_) => {
+                StatusRow::new(AlreadyExists, "REQUEST_ID_REUSED").session("", message)
+            }
             Refusal::NotReset(NotReset { env_ids }) => {
-                Row::new(FailedPrecondition, "NOT_RESET").env_ids(env_ids)
+                StatusRow::new(FailedPrecondition, "NOT_RESET").env_ids(env_ids)
             }
             Refusal::Action(ActionError::EpisodeEnded { env_ids }) => {
-                Row::new(FailedPrecondition, "EPISODE_ENDED").env_ids(env_ids)
+                StatusRow::new(FailedPrecondition, "EPISODE_ENDED").env_ids(env_ids)
             }
-            Refusal::Decode(DecodeError::RulesMismatch(_)) => Row::new(FailedPrecondition, "RULES_MISMATCH"),
+            Refusal::Decode(DecodeError::RulesMismatch(_)) => {
+                StatusRow::new(FailedPrecondition, "RULES_MISMATCH")
+            }
             Refusal::Decode(DecodeError::RulesVersionMismatch { expected, got }) => {
-                Row::new(FailedPrecondition, "RULES_VERSION_MISMATCH")
+                StatusRow::new(FailedPrecondition, "RULES_VERSION_MISMATCH")
                     .with("expected", expected)
                     .with("got", got)
             }
             Refusal::Decode(DecodeError::FeatureSetMismatch { expected, got }) => {
-                Row::new(FailedPrecondition, "FEATURE_SET_MISMATCH")
+                StatusRow::new(FailedPrecondition, "FEATURE_SET_MISMATCH")
                     .with("expected", expected)
                     .with("got", got)
             }
             Refusal::Decode(DecodeError::RevisionTooOld { expected, got }) => {
-                Row::new(FailedPrecondition, "REVISION_TOO_OLD").with("expected", expected).with("got", got)
+                StatusRow::new(FailedPrecondition, "REVISION_TOO_OLD")
+                    .with("expected", expected)
+                    .with("got", got)
             }
             Refusal::Unfit(Unfit::UnknownField { message, number }) => {
-                Row::new(InvalidArgument, "UNKNOWN_FIELD").with("message", message).with("number", number)
+                StatusRow::new(InvalidArgument, "UNKNOWN_FIELD")
+                    .with("message", message)
+                    .with("number", number)
             }
             Refusal::Unfit(Unfit::TooHeavy { .. }) => {
-                Row::new(ResourceExhausted, "REQUEST_TOO_LARGE").with("max_bytes", MAX_DECODED_BYTES)
+                StatusRow::new(ResourceExhausted, "REQUEST_TOO_LARGE").with("max_bytes", MAX_DECODED_BYTES)
             }
             Refusal::RequestTooLarge { max_bytes, .. } => {
-                Row::new(ResourceExhausted, "REQUEST_TOO_LARGE").with("max_bytes", max_bytes)
+                StatusRow::new(ResourceExhausted, "REQUEST_TOO_LARGE").with("max_bytes", max_bytes)
             }
             Refusal::SequenceMismatch { expected, got } => {
-                Row::new(Aborted, "SEQUENCE_MISMATCH").with("expected", expected).with("got", got)
+                StatusRow::new(Aborted, "SEQUENCE_MISMATCH").with("expected", expected).with("got", got)
             }
-            Refusal::AnswerUnread(_) => Row::new(Aborted, "ANSWER_UNREAD"),
-            Refusal::SessionLimit { retry_after, .. } => {
-                Row::new(ResourceExhausted, "SESSION_LIMIT").retry(*retry_after).quota("sessions", message)
-            }
-            Refusal::EnvLimit { retry_after, .. } => {
-                Row::new(ResourceExhausted, "ENV_LIMIT").retry(*retry_after).quota("environments", message)
-            }
-            Refusal::EvaluationLimit { retry_after, .. } => Row::new(ResourceExhausted, "EVALUATION_LIMIT")
+            Refusal::AnswerUnread(_) => StatusRow::new(Aborted, "ANSWER_UNREAD"),
+            Refusal::SessionLimit { retry_after, .. } => StatusRow::new(ResourceExhausted, "SESSION_LIMIT")
                 .retry(*retry_after)
-                .quota("evaluations", message),
+                .quota("sessions", message),
+            Refusal::EnvLimit { retry_after, .. } => StatusRow::new(ResourceExhausted, "ENV_LIMIT")
+                .retry(*retry_after)
+                .quota("environments", message),
+            Refusal::EvaluationLimit { retry_after, .. } => {
+                StatusRow::new(ResourceExhausted, "EVALUATION_LIMIT")
+                    .retry(*retry_after)
+                    .quota("evaluations", message)
+            }
             // Waiting does not help, so there is no RetryInfo.
             Refusal::NoEvaluations { .. } => {
-                Row::new(ResourceExhausted, "EVALUATION_LIMIT").quota("evaluations", message)
+                StatusRow::new(ResourceExhausted, "EVALUATION_LIMIT").quota("evaluations", message)
             }
             Refusal::WatchLimit { limit, .. } => {
-                let row = Row::new(ResourceExhausted, "WATCH_LIMIT").quota("watches", message);
+                let row = StatusRow::new(ResourceExhausted, "WATCH_LIMIT").quota("watches", message);
                 if *limit == 0 { row } else { row.retry(SHORTLY) }
             }
             Refusal::CallLimit { .. } => {
-                Row::new(ResourceExhausted, "CALL_LIMIT").retry(SHORTLY).quota("calls", message)
+                StatusRow::new(ResourceExhausted, "CALL_LIMIT").retry(SHORTLY).quota("calls", message)
             }
             Refusal::RequestLimit { .. } => {
-                Row::new(ResourceExhausted, "REQUEST_LIMIT").retry(SHORTLY).quota("requests", message)
+                StatusRow::new(ResourceExhausted, "REQUEST_LIMIT").retry(SHORTLY).quota("requests", message)
             }
-            Refusal::MemoryLimit { .. } => {
-                Row::new(ResourceExhausted, "MEMORY_LIMIT").retry(SHORTLY).quota("session_memory", message)
-            }
+            Refusal::MemoryLimit { .. } => StatusRow::new(ResourceExhausted, "MEMORY_LIMIT")
+                .retry(SHORTLY)
+                .quota("session_memory", message),
             Refusal::EvaluationMemoryLimit { bytes, limit, .. } => {
-                let row = Row::new(ResourceExhausted, "MEMORY_LIMIT").quota("evaluation_memory", message);
+                let row =
+                    StatusRow::new(ResourceExhausted, "MEMORY_LIMIT").quota("evaluation_memory", message);
                 // Waiting does not help a request that is larger than the whole budget.
                 if bytes > limit { row } else { row.retry(SHORTLY) }
             }
             Refusal::MemoryPressure { .. } => {
-                Row::new(ResourceExhausted, "MEMORY_LIMIT").retry(SHORTLY).quota("memory", message)
+                StatusRow::new(ResourceExhausted, "MEMORY_LIMIT").retry(SHORTLY).quota("memory", message)
             }
             Refusal::AnswerLimit { .. } => {
-                Row::new(ResourceExhausted, "ANSWER_LIMIT").retry(SHORTLY).quota("answers", message)
+                StatusRow::new(ResourceExhausted, "ANSWER_LIMIT").retry(SHORTLY).quota("answers", message)
             }
-            Refusal::SlowRequest { .. } => Row::new(DeadlineExceeded, "SLOW_REQUEST"),
-            Refusal::Draining { retry_after } => Row::new(Unavailable, "DRAINING").retry(*retry_after),
-            Refusal::Internal { .. } => Row::new(Internal, "INTERNAL"),
+            Refusal::SlowRequest { .. } => StatusRow::new(DeadlineExceeded, "SLOW_REQUEST"),
+            Refusal::Draining { retry_after } => StatusRow::new(Unavailable, "DRAINING").retry(*retry_after),
+            Refusal::Internal { .. } => StatusRow::new(Internal, "INTERNAL"),
         }
     }
 }
@@ -211,7 +229,7 @@ impl Refusal {
 impl From<Refusal> for Status {
     fn from(refusal: Refusal) -> Status {
         let message = cut(&refusal.to_string());
-        let Row { code, reason, mut details, metadata } = refusal.row(&message);
+        let StatusRow { code, reason, mut details, metadata } = refusal.row(&message);
         details.set_error_info(reason, DOMAIN, metadata);
         if let Some(call) = CallContext::current() {
             details.set_request_info(call.request_id(), "");

@@ -6,14 +6,14 @@
 use std::ops::Range;
 
 use tetrion_core::env::{EnvBatch, InvalidActionPolicy, StepOutcome};
-use tetrion_protocol::tensor::{self, Dim};
+use tetrion_protocol::tensor::{self, DimSize};
 use tetrion_protocol::{DecodeError, envs, pb};
 use tetrion_toolkit::prompts;
 
 use super::answers::Answers;
 use super::calls::Slice;
 use super::changing::Rooms;
-use super::layout::{Finals, Tensors};
+use super::layout::{FinalRows, Tensors};
 use super::refusal::Refusal;
 use super::session_state::SessionState;
 
@@ -22,11 +22,11 @@ use super::session_state::SessionState;
 pub(super) struct Stepping {
     request: pb::StepRequest,
     answers: Answers,
-    stage: Stage,
+    stage: StepStage,
 }
 
 #[derive(Debug)]
-enum Stage {
+enum StepStage {
     Begin,
     /// Actions given as text become numbers.
     Read(Rooms, Vec<i32>),
@@ -42,7 +42,7 @@ struct Performed {
     actions: Vec<i32>,
     next: usize,
     tensors: Tensors,
-    finals: Finals,
+    finals: FinalRows,
     rewards: Vec<f32>,
     terminated: Vec<bool>,
     truncated: Vec<bool>,
@@ -51,7 +51,7 @@ struct Performed {
 impl Stepping {
     /// A call before its first row.
     pub fn new(request: pb::StepRequest, answers: Answers) -> Stepping {
-        Stepping { request, answers, stage: Stage::Begin }
+        Stepping { request, answers, stage: StepStage::Begin }
     }
 
     /// Does the next rows of the current stage, at most `count`.
@@ -64,8 +64,8 @@ impl Stepping {
         count: u32,
     ) -> Result<Slice<pb::StepResponse>, Refusal> {
         let rows = |next: usize, all: usize| next..next.saturating_add(count as usize).min(all);
-        match std::mem::replace(&mut self.stage, Stage::Begin) {
-            Stage::Begin => {
+        match std::mem::replace(&mut self.stage, StepStage::Begin) {
+            StepStage::Begin => {
                 if let Some(answer) =
                     state.numbers().kept_answer(self.request.sequence_number, &self.request)?
                 {
@@ -77,35 +77,35 @@ impl Stepping {
                 self.stage = self.begin(state)?;
                 Ok(Slice::Next)
             }
-            Stage::Read(rooms, mut actions) => {
+            StepStage::Read(rooms, mut actions) => {
                 let rows = rows(actions.len(), rooms.env_ids.len());
                 let texts = &self.request.text_actions[rows.clone()];
                 for (row, text) in rows.zip(texts) {
                     actions.push(read_text(state.batch(), row, rooms.env_ids[row], text)?);
                 }
                 self.stage = match actions.len() == rooms.env_ids.len() {
-                    true => Stage::Check(rooms, actions, 0),
-                    false => Stage::Read(rooms, actions),
+                    true => StepStage::Check(rooms, actions, 0),
+                    false => StepStage::Read(rooms, actions),
                 };
                 Ok(Slice::Next)
             }
-            Stage::Check(rooms, actions, next) => {
+            StepStage::Check(rooms, actions, next) => {
                 let rows = rows(next, actions.len());
                 if state.batch().check_step(&actions[rows.clone()], rooms.named(&rows)).is_err() {
                     // The error lists the rows of the whole call.
                     state.batch().check_step(&actions, Some(&rooms.env_ids))?;
                 }
                 self.stage = match rows.end == actions.len() {
-                    true => Stage::Perform(Box::new(Performed::new(state, rooms, actions))),
-                    false => Stage::Check(rooms, actions, rows.end),
+                    true => StepStage::Perform(Box::new(Performed::new(state, rooms, actions))),
+                    false => StepStage::Check(rooms, actions, rows.end),
                 };
                 Ok(Slice::Next)
             }
-            Stage::Perform(mut performed) => {
+            StepStage::Perform(mut performed) => {
                 let rows = rows(performed.next, performed.actions.len());
                 performed.perform(state, rows);
                 if performed.next < performed.actions.len() {
-                    self.stage = Stage::Perform(performed);
+                    self.stage = StepStage::Perform(performed);
                     return Ok(Slice::MustEnd);
                 }
                 Ok(Slice::Done(performed.finish(state, &self.request)))
@@ -114,16 +114,16 @@ impl Stepping {
     }
 
     /// Reserves the memory of the call, and reads its actions unless they are texts.
-    fn begin(&self, state: &mut SessionState) -> Result<Stage, Refusal> {
+    fn begin(&self, state: &mut SessionState) -> Result<StepStage, Refusal> {
         let pb::StepRequest { sequence_number, text_actions, actions, .. } = &self.request;
         let env_ids = envs::decode(self.request.envs.as_ref());
         let rooms = state.rooms(env_ids, *sequence_number, &self.answers)?;
         let rows = rooms.env_ids.len();
         if text_actions.is_empty() {
-            let dims = [Dim::Exactly(rows as u32)];
+            let dims = [DimSize::Exactly(rows as u32)];
             let actions = tensor::decode_field::<i32>(actions.as_ref(), "actions", &dims)?.elements;
             state.batch().check_env_ids(&rooms.env_ids)?;
-            return Ok(Stage::Check(rooms, actions, 0));
+            return Ok(StepStage::Check(rooms, actions, 0));
         }
         let wrong = |problem: String| Err(DecodeError::field("text_actions", problem).into());
         if actions.is_some() {
@@ -133,7 +133,7 @@ impl Stepping {
             return wrong(format!("has {} texts, expected {rows}, one per environment", text_actions.len()));
         }
         state.batch().check(env_ids)?;
-        Ok(Stage::Read(rooms, Vec::with_capacity(rows)))
+        Ok(StepStage::Read(rooms, Vec::with_capacity(rows)))
     }
 }
 
@@ -145,7 +145,7 @@ impl Performed {
             actions,
             next: 0,
             tensors: state.layout().begin(rows),
-            finals: Finals::default(),
+            finals: FinalRows::default(),
             rewards: Vec::with_capacity(rows),
             terminated: Vec::with_capacity(rows),
             truncated: Vec::with_capacity(rows),
@@ -197,7 +197,7 @@ fn read_text(batch: &EnvBatch, row: usize, env_id: u32, text: &str) -> Result<i3
     if batch.has_ended(env_id) {
         return Ok(0);
     }
-    let state = prompts::State::new(batch, env_id);
+    let state = prompts::ObservedState::new(batch, env_id);
     let choices = state.choices();
     choices.read(state.rules(), text).or_else(|unknown| {
         let is_refused = batch.config().invalid_action_policy == InvalidActionPolicy::Reject;

@@ -18,7 +18,7 @@ use tetrion_protocol::{pb, watching};
 use tetrion_toolkit::recording::{Cell, Cells};
 
 use super::budget::Share;
-use super::places::Place;
+use super::places::CallPlace;
 use super::refusal::{Refusal, Scope};
 
 /// The environments that one caller watches, as long as it holds this value.
@@ -26,7 +26,7 @@ use super::refusal::{Refusal, Scope};
 pub(super) struct Watch {
     pub env_ids: Vec<u32>,
     /// The caller's place among all watches.
-    pub place: Place,
+    pub place: CallPlace,
     /// Memory of the watched environments.
     _memory: Share,
 }
@@ -38,11 +38,11 @@ pub(super) struct Watched {
     /// Whether all environments are watched as long as the session lives.
     keeps_all: bool,
     /// Watched environments in ascending order.
-    envs: Vec<WatchedEnv>,
+    envs: Vec<TrackedEnv>,
 }
 
 #[derive(Debug)]
-struct WatchedEnv {
+struct TrackedEnv {
     env_id: u32,
     episode: EpisodeIndex,
     /// Pieces landed in the environment.
@@ -56,13 +56,13 @@ impl Watched {
     /// Most bytes for watching this many environments.
     pub fn memory_bytes(num_envs: u32, rules: &Rules) -> u64 {
         let cells = u64::from(rules.width) * u64::from(rules.height) * size_of::<Cell>() as u64;
-        u64::from(num_envs) * (size_of::<WatchedEnv>() as u64 + cells)
+        u64::from(num_envs) * (size_of::<TrackedEnv>() as u64 + cells)
     }
 
     /// The watches of a new session, whose environments remember the origins of their cells if it `keeps_all`.
     pub fn new(batch: &EnvBatch, keeps_all: bool) -> Watched {
         let env_ids = 0..if keeps_all { batch.config().num_envs } else { 0 };
-        let envs = env_ids.map(|env_id| WatchedEnv::new(batch, env_id)).collect();
+        let envs = env_ids.map(|env_id| TrackedEnv::new(batch, env_id)).collect();
         Watched { watches: Vec::new(), keeps_all, envs }
     }
 
@@ -89,7 +89,7 @@ impl Watched {
         &mut self,
         batch: &EnvBatch,
         env_ids: Vec<u32>,
-        place: Place,
+        place: CallPlace,
         memory: Share,
     ) -> Result<Arc<Watch>, Refusal> {
         self.forget_unwatched();
@@ -98,7 +98,7 @@ impl Watched {
         }
         for &env_id in &env_ids {
             if let Err(place) = self.envs.binary_search_by_key(&env_id, |env| env.env_id) {
-                self.envs.insert(place, WatchedEnv::new(batch, env_id));
+                self.envs.insert(place, TrackedEnv::new(batch, env_id));
             }
         }
         let watch = Arc::new(Watch { env_ids, place, _memory: memory });
@@ -149,7 +149,7 @@ impl Watched {
     }
 
     /// Calls a function with each watched environment among these, and with its row in the call.
-    fn each(&mut self, env_ids: Option<&[u32]>, mut each: impl FnMut(u32, &mut WatchedEnv)) {
+    fn each(&mut self, env_ids: Option<&[u32]>, mut each: impl FnMut(u32, &mut TrackedEnv)) {
         match env_ids {
             None => self.envs.iter_mut().for_each(|env| each(env.env_id, env)),
             Some(env_ids) => {
@@ -166,7 +166,7 @@ impl Watched {
     pub fn frame(&self, batch: &EnvBatch, env_ids: &[u32]) -> Vec<pb::WatchedEnv> {
         let shown = |env_id: &u32| {
             let place = self.envs.binary_search_by_key(env_id, |env| env.env_id).ok()?;
-            let WatchedEnv { env_id, cells, last_episode, .. } = &self.envs[place];
+            let TrackedEnv { env_id, cells, last_episode, .. } = &self.envs[place];
             Some(watching::encode_env(batch, *env_id, cells, last_episode.as_ref()))
         };
         env_ids.iter().filter_map(shown).collect()
@@ -198,9 +198,9 @@ impl Watched {
     }
 }
 
-impl WatchedEnv {
-    fn new(batch: &EnvBatch, env_id: u32) -> WatchedEnv {
-        let mut env = WatchedEnv {
+impl TrackedEnv {
+    fn new(batch: &EnvBatch, env_id: u32) -> TrackedEnv {
+        let mut env = TrackedEnv {
             env_id,
             episode: batch.episode(env_id),
             pieces: batch.statistics(env_id).pieces,

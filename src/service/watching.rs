@@ -42,19 +42,19 @@ pub struct Frames {
 }
 
 /// A viewer, and its next frame or the reason why it has none.
-type Shown = (Box<Viewer>, Result<pb::WatchFrame, Refusal>);
+type ShownFrame = (Box<WatchingCaller>, Result<pb::WatchFrame, Refusal>);
 
 /// The next action of the stream.
 enum Next {
-    Start(Box<Viewer>, Box<pb::WatchStarted>),
-    Wait(Pin<Box<dyn Future<Output = Shown> + Send>>),
-    Frame(Box<Viewer>),
+    Start(Box<WatchingCaller>, Box<pb::WatchStarted>),
+    Wait(Pin<Box<dyn Future<Output = ShownFrame> + Send>>),
+    Frame(Box<WatchingCaller>),
     /// Nothing, because the stream has failed.
     Nothing,
 }
 
 /// A caller that watches a session, between two frames.
-struct Viewer {
+struct WatchingCaller {
     store: Arc<SessionStore>,
     caller: Caller,
     answers: Answers,
@@ -95,7 +95,7 @@ impl Frames {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let frame_bytes = watching::frame_bytes(watch.env_ids.len(), session.costs().cells());
         drop(session);
-        let viewer = Viewer {
+        let viewer = WatchingCaller {
             store,
             caller,
             answers,
@@ -111,7 +111,7 @@ impl Frames {
     }
 }
 
-impl Viewer {
+impl WatchingCaller {
     /// Waits until a frame is due, then makes it.
     async fn frame(&mut self) -> Result<pb::WatchFrame, Refusal> {
         loop {

@@ -22,7 +22,7 @@ use super::error::TrainError;
 use super::learner::{Learner, LearnerState};
 use super::lessons::{Lessons, check};
 use super::model::ModelNote;
-use super::record::Timing;
+use super::record::GenerationTiming;
 use super::run::{Progress, Winner, keep_best, note};
 use super::run_folder::{Resumed, RunFolder, read_generations};
 use super::score::Score;
@@ -48,12 +48,12 @@ pub struct Playing {
     left: u32,
     /// Inputs of the last afterstate's score; `None` at the start of a game or a generation.
     #[serde(skip)]
-    seen: Option<Scored>,
+    seen: Option<ScoreInputs>,
 }
 
 /// The inputs of a score, to which an update applies.
 #[derive(Clone, Debug, PartialEq)]
-struct Scored {
+struct ScoreInputs {
     features: Vec<f32>,
     entries: Vec<u32>,
 }
@@ -104,7 +104,7 @@ struct Successors {
 
 /// Totals of a generation so far.
 #[derive(Default)]
-struct Tally {
+struct GenerationTotals {
     squares: f64,
     errors: u64,
     lines: u64,
@@ -219,7 +219,7 @@ impl Learning {
         let tally = self.learn(generation, report).await?;
         let learned_in = start.elapsed();
         let (weights, score, _) = self.play(Purpose::Check(generation), report).await?;
-        let timing = Timing::of(generation, tally.pieces, start.elapsed());
+        let timing = GenerationTiming::of(generation, tally.pieces, start.elapsed());
         let record = LearningRecord {
             generation,
             error: (tally.squares / tally.errors.max(1) as f64).sqrt(),
@@ -248,12 +248,12 @@ impl Learning {
         &mut self,
         generation: u32,
         report: &mut dyn FnMut(Progress),
-    ) -> Result<Tally, TrainError> {
+    ) -> Result<GenerationTotals, TrainError> {
         report(Progress::Begins);
         let seed = self.settings.lessons_seed(generation);
         let (count, rounds) = (self.games.len(), self.settings.optimizer.rounds);
         let halves = [0..count / 2, count / 2..count];
-        let mut tally = Tally::default();
+        let mut tally = GenerationTotals::default();
         // Checkpoints do not hold these inputs, so a resumed run must not have them either.
         self.games.iter_mut().for_each(|game| game.seen = None);
         let mut asked = halves.clone().map(|half| self.ask(half));
@@ -316,7 +316,7 @@ impl Learning {
         at: usize,
         game: usize,
         (seed, draw): (u64, u64),
-        tally: &mut Tally,
+        tally: &mut GenerationTotals,
     ) {
         let Successors { placements, entries } = successors;
         let (height, num_features) = (self.settings.height as usize, self.settings.feature_names.len());
@@ -339,7 +339,7 @@ impl Learning {
                 }
             }
         }
-        if let Some(Scored { features, entries }) = self.games[game].seen.take() {
+        if let Some(ScoreInputs { features, entries }) = self.games[game].seen.take() {
             let target = self.learner.target(best.iter().map(|best| best.map(|(score, _)| score)));
             let error = self.learner.learn(&features, &entries, target);
             tally.squares += error * error;
@@ -360,7 +360,8 @@ impl Learning {
                 game.rows.clear();
                 game.rows.extend(afterstate(row));
                 game.lines += u64::from(placements.lines[row]);
-                game.seen = Some(Scored { features: features(row).to_vec(), entries: entries(row).to_vec() });
+                game.seen =
+                    Some(ScoreInputs { features: features(row).to_vec(), entries: entries(row).to_vec() });
                 tally.pieces += 1;
             }
             None => {

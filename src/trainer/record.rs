@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::settings::Settings;
 use super::weights::ScoreNote;
-use tetrion_toolkit::optimizers::{Generation, State};
+use tetrion_toolkit::optimizers::{Generation, OptimizerState};
 
 /// A line of `generations.jsonl`, equal in every run with the same settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub struct Record {
 
 /// A line of `timing.jsonl`, which differs from run to run.
 #[derive(Debug, Serialize)]
-pub struct Timing {
+pub struct GenerationTiming {
     /// Number of the generation, from 0.
     pub generation: u32,
     /// Time when the generation ended.
@@ -35,10 +35,10 @@ pub struct Timing {
     pub pieces_per_second: f64,
 }
 
-impl Timing {
+impl GenerationTiming {
     /// The timing of a generation that ends now.
-    pub fn of(generation: u32, pieces: u64, took: Duration) -> Timing {
-        Timing {
+    pub fn of(generation: u32, pieces: u64, took: Duration) -> GenerationTiming {
+        GenerationTiming {
             generation,
             finished_unix_seconds: SystemTime::now()
                 .duration_since(UNIX_EPOCH)
@@ -53,6 +53,6 @@ impl Timing {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct CheckpointState {
     #[serde(flatten)]
-    pub search: State,
+    pub search: OptimizerState,
     pub settings: Settings,
 }

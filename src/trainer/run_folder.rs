@@ -60,8 +60,8 @@ const CONFIG_HEAD: &str = "# The settings of this run. A resumed run reads them 
 #[derive(Debug)]
 pub struct RunFolder {
     folder: PathBuf,
-    generations: Lines,
-    timing: Lines,
+    generations: LineFile,
+    timing: LineFile,
     num_generations: u64,
     /// Held, never read. The operating system releases it even if this process is killed.
     _lock: File,
@@ -159,8 +159,8 @@ impl RunFolder {
         }
         let path = folder.join(CONFIG);
         let settings = config_text(&path, config)?;
-        let generations = Lines::open(folder.join(GENERATIONS), 0)?;
-        let timing = Lines::open(folder.join(TIMING), 0)?;
+        let generations = LineFile::open(folder.join(GENERATIONS), 0)?;
+        let timing = LineFile::open(folder.join(TIMING), 0)?;
         if let Err(source) = files::write(&path, settings.as_bytes()) {
             // A folder without settings is not a run: remove the files made for it, and the folder if it is empty then.
             [GENERATIONS, TIMING, LOCK].iter().for_each(|name| drop(fs::remove_file(folder.join(name))));
@@ -202,8 +202,8 @@ impl RunFolder {
             return Err(RunFolderError::OutOfStep { path, found, expected: num_generations });
         }
         parse_lines::<IgnoredAny>(&path, complete_lines(&text).take(num_generations as usize))?;
-        let generations = Lines::open(path, num_generations)?;
-        let timing = Lines::open(folder.join(TIMING), num_generations)?;
+        let generations = LineFile::open(path, num_generations)?;
+        let timing = LineFile::open(folder.join(TIMING), num_generations)?;
         let run = Self { folder: folder.to_path_buf(), generations, timing, num_generations, _lock: lock };
         Ok(Resumed { run, config, state })
     }
@@ -335,14 +335,14 @@ pub fn num_generations_planned(folder: &Path) -> Result<Option<u32>, RunFolderEr
 
 /// A file that is extended by whole lines.
 #[derive(Debug)]
-struct Lines {
+struct LineFile {
     path: PathBuf,
     file: File,
     /// Number of valid bytes; after a failed write the file may be longer.
     len: u64,
 }
 
-impl Lines {
+impl LineFile {
     /// Opens or creates the file, and truncates it after `max_lines` complete lines.
     fn open(path: PathBuf, max_lines: u64) -> Result<Self, RunFolderError> {
         let opened = OpenOptions::new().append(true).read(true).create(true).open(&path);
@@ -389,7 +389,7 @@ fn lock(folder: &Path) -> Result<File, RunFolderError> {
 
 fn read_checkpoint<S: DeserializeOwned>(folder: &Path) -> Result<Option<Checkpoint<S>>, RunFolderError> {
     #[derive(Deserialize)]
-    struct Format {
+    struct CheckpointFormat {
         format: u32,
     }
     let path = folder.join(CHECKPOINT);
@@ -398,7 +398,8 @@ fn read_checkpoint<S: DeserializeOwned>(folder: &Path) -> Result<Option<Checkpoi
     }
     let text = read(&path)?;
     // Check the format first: a checkpoint of another format need not have our other fields.
-    let Format { format } = serde_json::from_slice(&text).map_err(|error| malformed(&path, error))?;
+    let CheckpointFormat { format } =
+        serde_json::from_slice(&text).map_err(|error| malformed(&path, error))?;
     if format != CHECKPOINT_FORMAT {
         return Err(malformed(&path, format_args!("its format is {format}, not {CHECKPOINT_FORMAT}")));
     }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::curve::curve;
 use super::error::TrainError;
-use super::record::{CheckpointState, Record, Timing};
+use super::record::{CheckpointState, GenerationTiming, Record};
 use super::run::{Progress, Winner, keep_best, note};
 use super::run_folder::{Resumed, RunFolder, read_generations};
 use super::score::{Score, statistics};
@@ -20,10 +20,10 @@ use super::settings::{LAST_GENERATIONS, Purpose, Settings};
 use super::unit::Unit;
 use crate::plot::Chart;
 use tetrion_client::{Client, Evaluated, EvaluationRequest};
-use tetrion_toolkit::optimizers::{self, Look, Optimizer, State};
+use tetrion_toolkit::optimizers::{self, Look, Optimizer, OptimizerState};
 
 /// A training run that searches: the optimiser, and the folder that records it.
-pub struct Search {
+pub struct SearchRun {
     settings: Settings,
     client: Client,
     optimizer: Box<dyn Optimizer>,
@@ -31,22 +31,22 @@ pub struct Search {
     records: Vec<Record>,
 }
 
-impl fmt::Debug for Search {
+impl fmt::Debug for SearchRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Search")
+        f.debug_struct("SearchRun")
             .field("settings", &self.settings)
             .field("run", &self.run)
             .finish_non_exhaustive()
     }
 }
 
-impl Search {
+impl SearchRun {
     /// Starts a run in a new folder.
     ///
     /// # Errors
     /// If a parameter is out of its range.
-    pub fn begin(settings: Settings, client: &Client, run: RunFolder) -> Result<Search, TrainError> {
-        Search::open(settings, client, run, None)
+    pub fn begin(settings: Settings, client: &Client, run: RunFolder) -> Result<SearchRun, TrainError> {
+        SearchRun::open(settings, client, run, None)
     }
 
     /// Reopens a run, optionally with a new number of generations. Before any change it asks the server whether it
@@ -58,7 +58,7 @@ impl Search {
         folder: &Path,
         generations: Option<u32>,
         client: &Client,
-    ) -> Result<Search, TrainError> {
+    ) -> Result<SearchRun, TrainError> {
         let Resumed { run, mut config, state } = RunFolder::resume::<Settings, CheckpointState>(folder)?;
         config.check(client).await?;
         if let Some(CheckpointState { settings: made_under, .. }) = &state {
@@ -70,7 +70,7 @@ impl Search {
             config.extend(generations, run.num_generations())?;
             run.write_config(&config)?;
         }
-        Search::open(config, client, run, state)
+        SearchRun::open(config, client, run, state)
     }
 
     fn open(
@@ -78,7 +78,7 @@ impl Search {
         client: &Client,
         run: RunFolder,
         kept: Option<CheckpointState>,
-    ) -> Result<Search, TrainError> {
+    ) -> Result<SearchRun, TrainError> {
         let num_weights = settings.feature_names.len() as u32;
         let optimizer = match kept {
             Some(CheckpointState { search, .. }) => settings.optimizer.resume(search),
@@ -86,7 +86,7 @@ impl Search {
         };
         let optimizer = optimizer.map_err(|error| TrainError::mismatch(run.folder(), error))?;
         let records = read_generations(run.folder())?;
-        let search = Search { settings, client: client.clone(), optimizer, run, records };
+        let search = SearchRun { settings, client: client.clone(), optimizer, run, records };
         search.check_checkpoint().map_err(|reason| TrainError::mismatch(search.run.folder(), reason))?;
         Ok(search)
     }
@@ -114,8 +114,8 @@ impl Search {
     /// Checks that the state of the search matches the last record.
     fn check_checkpoint(&self) -> Result<(), String> {
         let (generations, seed) = match self.optimizer.state() {
-            State::Cem(state) => (state.generation, state.seed),
-            State::Genetic(state) => (state.generation, state.seed),
+            OptimizerState::Cem(state) => (state.generation, state.seed),
+            OptimizerState::Genetic(state) => (state.generation, state.seed),
         };
         if u64::from(generations) != self.run.num_generations() {
             let number = self.run.num_generations();
@@ -169,7 +169,7 @@ impl Search {
         let check = note(&Score::of("", &evaluated, 1.0), self.settings.score_by);
         let weights = self.settings.weights(&incumbent, None, &evaluated.started, check.clone(), purpose);
         let took = start.elapsed();
-        let timing = Timing::of(generation.generation, pieces, took);
+        let timing = GenerationTiming::of(generation.generation, pieces, took);
         let record = Record { generation, elite_score, check, games, pieces };
         let kept =
             CheckpointState { search: self.optimizer.state(), settings: self.settings.of_a_generation() };

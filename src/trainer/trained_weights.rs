@@ -22,16 +22,16 @@ pub struct TrainedWeights {
     place: PathBuf,
     name: String,
     weights: Weights,
-    stage: Option<Stage>,
+    stage: Option<RunStage>,
     /// Planned number of generations, from the settings of the run.
     planned: Option<u32>,
     /// Mark of the file at the time it was read.
-    mark: Option<Mark>,
+    mark: Option<FileStamp>,
 }
 
 /// Progress of a run when it wrote its weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum RunStage {
     /// After this many generations, while the run goes on.
     Generation(u32),
     /// The result, after the end of the run.
@@ -40,7 +40,7 @@ pub enum Stage {
 
 /// Distinguishes a file from its replacement without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Mark {
+struct FileStamp {
     modified: Option<SystemTime>,
     len: u64,
 }
@@ -70,7 +70,7 @@ impl TrainedWeights {
             )));
         }
         let weights = read_weights(&path)?;
-        let stage = Some(weights.generation.map_or(Stage::Result, Stage::Generation));
+        let stage = Some(weights.generation.map_or(RunStage::Result, RunStage::Generation));
         Ok(TrainedWeights { place: folder.to_path_buf(), name: name(folder), weights, stage, planned, mark })
     }
 
@@ -96,7 +96,7 @@ impl TrainedWeights {
     }
 
     /// Progress of the run; `None` for a single file.
-    pub fn stage(&self) -> Option<Stage> {
+    pub fn stage(&self) -> Option<RunStage> {
         self.stage
     }
 
@@ -104,8 +104,8 @@ impl TrainedWeights {
     pub fn stage_in_words(&self) -> Option<String> {
         let of = |planned: u32| format!(" of {planned}");
         Some(match self.stage? {
-            stage @ Stage::Generation(_) => format!("{stage}{}", self.planned.map_or(String::new(), of)),
-            stage @ Stage::Result => stage.to_string(),
+            stage @ RunStage::Generation(_) => format!("{stage}{}", self.planned.map_or(String::new(), of)),
+            stage @ RunStage::Result => stage.to_string(),
         })
     }
 
@@ -146,11 +146,11 @@ fn read_weights(path: &Path) -> Result<Weights, UsageError> {
     Weights::read(path).map_err(|error| UsageError(format!("{}: {error}", path.display())))
 }
 
-impl fmt::Display for Stage {
+impl fmt::Display for RunStage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Stage::Generation(number) => write!(f, "generation {number}"),
-            Stage::Result => f.write_str("the result"),
+            RunStage::Generation(number) => write!(f, "generation {number}"),
+            RunStage::Result => f.write_str("the result"),
         }
     }
 }
@@ -162,7 +162,7 @@ fn name(place: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-fn mark(path: &Path) -> Option<Mark> {
+fn mark(path: &Path) -> Option<FileStamp> {
     let file = path.metadata().ok()?;
-    Some(Mark { modified: file.modified().ok(), len: file.len() })
+    Some(FileStamp { modified: file.modified().ok(), len: file.len() })
 }

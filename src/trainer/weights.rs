@@ -162,11 +162,11 @@ impl Weights {
     /// The errors of [`read`](Self::read).
     pub fn from_json(text: &str) -> Result<Self, WeightsError> {
         #[derive(Deserialize)]
-        struct Format {
+        struct WeightsFormat {
             format: u32,
         }
         // Check the format first: a file of another format need not have our other fields.
-        let Format { format } = serde_json::from_str(text).map_err(WeightsError::Json)?;
+        let WeightsFormat { format } = serde_json::from_str(text).map_err(WeightsError::Json)?;
         if format != WEIGHTS_FORMAT {
             return Err(WeightsError::Format(format));
         }

@@ -46,7 +46,7 @@ impl Panel<'_> {
     /// Draws the panel, with as many drawn next pieces as fit. Shows the others as letters.
     pub fn render(&self, area: Rect, buffer: &mut Buffer) {
         let Panel { scene, rules, palette, .. } = *self;
-        let mut lines = Lines { area, y: area.y, buffer, palette };
+        let mut lines = LineCursor { area, y: area.y, buffer, palette };
         let piece =
             scene.current.map_or("-".to_owned(), |current| rules.pieces.letter(current.piece).to_string());
         lines.pair("piece", &piece);
@@ -99,14 +99,14 @@ fn lying(rules: &Rules, piece: Piece) -> &'static Shape {
 }
 
 /// A cursor that writes line by line.
-struct Lines<'a> {
+struct LineCursor<'a> {
     area: Rect,
     y: u16,
     buffer: &'a mut Buffer,
     palette: Palette,
 }
 
-impl Lines<'_> {
+impl LineCursor<'_> {
     fn put(&mut self, x: u16, text: &str, style: ratatui::style::Style) {
         if self.y < self.area.bottom() {
             let room = usize::from(self.area.width.saturating_sub(x));

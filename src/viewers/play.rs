@@ -7,7 +7,7 @@ use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 
 use super::aim::Aim;
-use super::{Palette, Program, Seat, Show};
+use super::{Palette, ScreenPlayer, Show, TerminalProgram};
 use crate::input::UsageError;
 use crate::players::{Contender, GameSeries, Player, Reasons, controller, result};
 use tetrion_core::agents::{LinearAgent, PlayChoice};
@@ -68,7 +68,7 @@ const KEYS_OF_STEERING: [&str; 13] = [
 
 /// A person's game, with an optional opponent on the same pieces.
 #[derive(Clone, Debug)]
-pub struct Play {
+pub struct PlayScreen {
     series: GameSeries,
     game: u64,
     recorder: Recorder,
@@ -111,14 +111,14 @@ pub struct PlaySetup {
     pub palette: Palette,
 }
 
-impl Play {
+impl PlayScreen {
     /// Creates the game before its first key.
     ///
     /// # Errors
     /// [`UsageError`] for an unknown controller, or one that cannot play under these rules.
-    pub fn new(setup: PlaySetup) -> Result<Play, UsageError> {
+    pub fn new(setup: PlaySetup) -> Result<PlayScreen, UsageError> {
         let PlaySetup { series, game, against, choice, hint, speed, palette } = setup;
-        let mut play = Play {
+        let mut play = PlayScreen {
             series,
             game,
             recorder: recorder(&series, game)?,
@@ -346,10 +346,10 @@ fn recorder(series: &GameSeries, game: u64) -> Result<Recorder, UsageError> {
     Recorder::new(series.setup(game)).map_err(|error: RecordingError| UsageError(error.to_string()))
 }
 
-impl Program for Play {
+impl TerminalProgram for PlayScreen {
     fn draw(&self, buffer: &mut Buffer) {
         let hint = self.hint.as_ref().map(|hint| hint.cells);
-        let mut seats = vec![Seat { name: "you", scene: self.scene(), hint, note: "" }];
+        let mut seats = vec![ScreenPlayer { name: "you", scene: self.scene(), hint, note: "" }];
         let stage = self.against.as_ref().and_then(Contender::stage).unwrap_or_default();
         if let Some(rival) = &self.rival {
             let end = rival.course().end();
@@ -361,7 +361,7 @@ impl Program for Play {
             };
             // Hide the opponent's choice, which would be a hint.
             let scene = rival.course().scene();
-            seats.push(Seat { name: rival.name(), scene, hint: None, note });
+            seats.push(ScreenPlayer { name: rival.name(), scene, hint: None, note });
         }
         let yours = self.aim.as_ref().map(|aim| aim.placement(self.course()));
         Show {

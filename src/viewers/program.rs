@@ -7,7 +7,7 @@ use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 
 /// A program on a terminal.
-pub trait Program {
+pub trait TerminalProgram {
     /// Draws the screen. The buffer is empty and as large as the terminal.
     fn draw(&self, buffer: &mut Buffer);
 

@@ -9,7 +9,7 @@ use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 
 use super::history::{FrameHistory, Link, TimedFrame};
-use super::{Palette, Program, Seat, Show};
+use super::{Palette, ScreenPlayer, Show, TerminalProgram};
 use crate::text::numbers::{count, grouped};
 use tetrion_client::{EpisodePhase, WatchedEnv, WatchedEpisode, WatchedSession};
 use tetrion_core::engine::Rules;
@@ -194,7 +194,7 @@ fn phase(env: &WatchedEnv) -> String {
     }
 }
 
-impl Program for SessionViewer {
+impl TerminalProgram for SessionViewer {
     fn draw(&self, buffer: &mut Buffer) {
         let rules = &self.session.rules;
         let kept = self.kept();
@@ -213,7 +213,7 @@ impl Program for SessionViewer {
                 phase => phase.to_owned(),
             })
             .collect();
-        let seats = envs.iter().zip(&names).zip(&notes).map(|((env, name), note)| Seat {
+        let seats = envs.iter().zip(&names).zip(&notes).map(|((env, name), note)| ScreenPlayer {
             name,
             scene: env.scene.clone(),
             hint: None,

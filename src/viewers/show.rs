@@ -23,7 +23,7 @@ const FOOT: u16 = 2;
 
 /// A player on the screen.
 #[derive(Clone, Debug)]
-pub struct Seat<'a> {
+pub struct ScreenPlayer<'a> {
     pub name: &'a str,
     pub scene: Scene,
     /// Cells of the hinted placement.
@@ -36,7 +36,7 @@ pub struct Seat<'a> {
 #[derive(Clone, Debug)]
 pub struct Show<'a> {
     /// The players, at least one.
-    pub seats: Vec<Seat<'a>>,
+    pub seats: Vec<ScreenPlayer<'a>>,
     pub rules: &'a Rules,
     /// Reasons for a player's placement, and the user's placement to compare.
     pub reasons: Option<(&'a Reasons, Option<Placement>)>,
@@ -49,7 +49,7 @@ pub struct Show<'a> {
 
 /// A layout of the players.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Plan {
+struct SeatLayout {
     cells: CellSize,
     board: Size,
     /// Whether the panel is to the right of the playfield instead of below it.
@@ -58,8 +58,8 @@ struct Plan {
     seat: Size,
 }
 
-impl Plan {
-    fn new(rules: &Rules, cells: CellSize, is_beside: bool) -> Plan {
+impl SeatLayout {
+    fn new(rules: &Rules, cells: CellSize, is_beside: bool) -> SeatLayout {
         let board = cells.of_board(rules.width, rules.visible_rows());
         let panel = least_height(rules);
         let seat = if is_beside {
@@ -67,7 +67,7 @@ impl Plan {
         } else {
             Size::new(board.width.max(PANEL_WIDTH), board.height + panel)
         };
-        Plan { cells, board, is_beside, seat }
+        SeatLayout { cells, board, is_beside, seat }
     }
 
     /// Columns and lines that this many players take.
@@ -78,7 +78,7 @@ impl Plan {
 
 impl Show<'_> {
     /// The possible layouts, best first.
-    fn plans(&self) -> Vec<Plan> {
+    fn plans(&self) -> Vec<SeatLayout> {
         plans(self.rules, self.palette)
     }
 
@@ -105,7 +105,7 @@ impl Show<'_> {
     pub fn render(&self, buffer: &mut Buffer) {
         let area = buffer.area;
         let players = self.seats.len() as u16;
-        let fits = |plan: &Plan| {
+        let fits = |plan: &SeatLayout| {
             let size = plan.size(players);
             let main = Rect { height: area.height.saturating_sub(FOOT), ..area };
             // Large cells leave room for the reasons, whether or not there are some now: cells keep their size.
@@ -121,7 +121,7 @@ impl Show<'_> {
         for ((n, seat), name) in (0..).zip(&self.seats).zip(&names) {
             let left = area.x + n * (plan.seat.width + GAP);
             let area = Rect { x: left, width: plan.seat.width, height: plan.seat.height, ..area };
-            self.render_seat(&Seat { name, ..seat.clone() }, &plan, area, buffer);
+            self.render_seat(&ScreenPlayer { name, ..seat.clone() }, &plan, area, buffer);
         }
         let size = plan.size(players);
         let width = usize::from(area.width);
@@ -149,8 +149,8 @@ impl Show<'_> {
         }
     }
 
-    fn render_seat(&self, seat: &Seat<'_>, plan: &Plan, area: Rect, buffer: &mut Buffer) {
-        let Seat { name, ref scene, hint, note } = *seat;
+    fn render_seat(&self, seat: &ScreenPlayer<'_>, plan: &SeatLayout, area: Rect, buffer: &mut Buffer) {
+        let ScreenPlayer { name, ref scene, hint, note } = *seat;
         let palette = self.palette;
         Board { scene, rows: self.rules.visible_rows(), hint, name, cells: plan.cells, palette }
             .render(area, buffer);
@@ -178,10 +178,10 @@ impl Show<'_> {
 }
 
 /// The possible layouts, best first.
-fn plans(rules: &Rules, palette: Palette) -> Vec<Plan> {
+fn plans(rules: &Rules, palette: Palette) -> Vec<SeatLayout> {
     let sizes =
         (1..=MAX_LINES).rev().map(CellSize::Wide).chain(palette.has_halves().then_some(CellSize::Half));
-    sizes.flat_map(|cells| [true, false].map(|beside| Plan::new(rules, cells, beside))).collect()
+    sizes.flat_map(|cells| [true, false].map(|beside| SeatLayout::new(rules, cells, beside))).collect()
 }
 
 /// Names whose first characters differ, as many as there is room for: formulas may differ at their ends only.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 
-use super::{Palette, Program, Seat, Show};
+use super::{Palette, ScreenPlayer, Show, TerminalProgram};
 use crate::input::UsageError;
 use crate::players::{Contender, GameSeries, Player, Reasons, result};
 use crate::text::numbers::{count, grouped};
@@ -40,7 +40,7 @@ const KEYS: [&str; 9] = [
 
 /// Games that are watched side by side, all at one step.
 #[derive(Debug)]
-pub struct Watch {
+pub struct WatchScreen {
     series: GameSeries,
     contenders: Vec<Contender>,
     choice: PlayChoice,
@@ -83,19 +83,19 @@ pub struct WatchSetup {
     pub palette: Palette,
 }
 
-impl Watch {
+impl WatchScreen {
     /// Creates the players before their first step.
     ///
     /// # Errors
     /// [`UsageError`] for too many players, an unknown player, or one that cannot play under these rules.
-    pub fn new(setup: WatchSetup) -> Result<Watch, UsageError> {
+    pub fn new(setup: WatchSetup) -> Result<WatchScreen, UsageError> {
         let WatchSetup { series, game, contenders, choice, speed, paused, palette } = setup;
         let players = contenders.len();
         if players > MAX_PLAYERS {
             return Err(UsageError(format!("{players} players, expected at most {MAX_PLAYERS}")));
         }
         let by_keys = series.rules.action_model == ActionModel::Keypress;
-        let mut watch = Watch {
+        let mut watch = WatchScreen {
             series,
             contenders,
             choice,
@@ -256,11 +256,11 @@ impl Watch {
     }
 }
 
-impl Program for Watch {
+impl TerminalProgram for WatchScreen {
     fn draw(&self, buffer: &mut Buffer) {
         let pairs = self.players.iter().zip(&self.contenders);
         let notes: Vec<String> = pairs.map(|(player, contender)| self.note(player, contender)).collect();
-        let seats = self.players.iter().zip(&notes).map(|(player, note)| Seat {
+        let seats = self.players.iter().zip(&notes).map(|(player, note)| ScreenPlayer {
             name: player.name(),
             scene: player.scene(),
             hint: None,

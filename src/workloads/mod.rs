@@ -12,8 +12,8 @@ pub mod viewer;
 mod latency;
 
 pub use crate::exercises::{
-    CASES, Case, EXPECTATIONS, Games, Listing, ModernListing, Play, RandomPlacements, Reaching, Stepper,
-    games,
+    CASES, Case, ControllerGames, EXPECTATIONS, Games, Listing, ModernListing, RandomPlacements, Reaching,
+    Stepper, games,
 };
 pub use masked::MaskedSession;
 pub use remote::{Remote, RemoteError};

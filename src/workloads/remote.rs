@@ -19,7 +19,7 @@ use tetrion_protocol::pb::evaluate_policies_response::Event;
 use tetrion_protocol::pb::evaluation_service_client::EvaluationServiceClient;
 use tetrion_protocol::pb::step_stream_request::Request as Asked;
 use tetrion_protocol::policies::{PlayChoice, Policy, PolicyKind, WeightRows};
-use tetrion_protocol::tensor::{self, Dim};
+use tetrion_protocol::tensor::{self, DimSize};
 use tetrion_protocol::{pb, seeding};
 
 /// Windows as large as the server's.
@@ -118,7 +118,8 @@ impl Remote {
             let mut pieces = 0;
             while let Some(message) = messages.message().await? {
                 if let Some(Event::Results(results)) = message.event {
-                    let column = tensor::decode_field::<i64>(results.pieces.as_ref(), "pieces", &[Dim::Any]);
+                    let column =
+                        tensor::decode_field::<i64>(results.pieces.as_ref(), "pieces", &[DimSize::Any]);
                     let column = column.map_err(|_| RemoteError::Answer("pieces"))?;
                     pieces += column.elements.iter().sum::<i64>() as u64;
                 }
@@ -239,7 +240,7 @@ impl RemoteSession {
     ///
     /// # Errors
     /// If the server does not answer.
-    pub fn stream(mut self, ahead: usize) -> Result<Stream, RemoteError> {
+    pub fn stream(mut self, ahead: usize) -> Result<StreamedSession, RemoteError> {
         let (sender, receiver) = mpsc::channel(64);
         let remote = self.remote.clone();
         let answers = remote.runtime.block_on(async {
@@ -248,25 +249,25 @@ impl RemoteSession {
             }
             Ok::<_, RemoteError>(self.client.step_stream(ReceiverStream::new(receiver)).await?.into_inner())
         })?;
-        Ok(Stream { session: self, sender, answers })
+        Ok(StreamedSession { session: self, sender, answers })
     }
 }
 
 /// A session that is stepped over a stream.
 #[derive(Debug)]
-pub struct Stream {
+pub struct StreamedSession {
     session: RemoteSession,
     sender: mpsc::Sender<pb::StepStreamRequest>,
     answers: Streaming<pb::StepStreamResponse>,
 }
 
-impl Stream {
+impl StreamedSession {
     /// Receives the answer to the oldest request and sends another request; returns the number of environments.
     ///
     /// # Errors
     /// If the server does not answer.
     pub fn step(&mut self) -> Result<u64, RemoteError> {
-        let Stream { session, sender, answers } = self;
+        let StreamedSession { session, sender, answers } = self;
         let request = session.next_request();
         session.remote.runtime.block_on(async {
             answers.message().await?.ok_or(RemoteError::Answer("message"))?;

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use tetrion::cli::bench::Group;
+use tetrion::cli::bench::FigureGroup;
 use tetrion::cli::bench::groups::thread_counts;
-use tetrion::cli::bench::measure::{Plan, Samples, Work, rates};
-use tetrion::cli::bench::report::{Goal, MachineInfo, Report, Row, Unit};
+use tetrion::cli::bench::measure::{RoundPlan, Samples, Workload, rates};
+use tetrion::cli::bench::report::{BenchReport, FigureUnit, MachineInfo, Measurement, MedianGoal};
 
 #[test]
 fn a_bad_round_moves_neither_the_median_nor_the_ratio() {
@@ -17,7 +17,7 @@ fn a_bad_round_moves_neither_the_median_nor_the_ratio() {
 #[test]
 fn all_works_take_turns_and_are_measured_once_a_round() {
     let order = std::cell::RefCell::new(Vec::new());
-    let work = |name: u64| -> Work<'_> {
+    let work = |name: u64| -> Workload<'_> {
         let order = &order;
         Box::new(move || {
             order.borrow_mut().push(name);
@@ -25,7 +25,7 @@ fn all_works_take_turns_and_are_measured_once_a_round() {
         })
     };
     let mut pauses = 0;
-    let plan = Plan { rounds: 3, slice: Duration::ZERO };
+    let plan = RoundPlan { rounds: 3, slice: Duration::ZERO };
     let samples = rates(&mut [work(1), work(2)], plan, |_| {
         pauses += 1;
         Ok(())
@@ -42,15 +42,15 @@ fn threads_double_and_end_with_all() {
     assert_eq!(thread_counts(12), [1, 2, 4, 8, 12]);
 }
 
-fn report() -> Report {
-    let row = |group, name: &str, unit, samples: &[f64], goal| Row {
+fn report() -> BenchReport {
+    let row = |group, name: &str, unit, samples: &[f64], goal| Measurement {
         group,
         name: name.to_owned(),
         unit,
         samples: Samples(samples.to_vec()),
         goal,
     };
-    Report {
+    BenchReport {
         machine: MachineInfo {
             processor: "a processor".to_owned(),
             threads: 2,
@@ -59,9 +59,27 @@ fn report() -> Report {
         },
         plan: "3 rounds".to_owned(),
         rows: vec![
-            row(Group::Rollouts, "bcts8 10 x 20, avx2", Unit::PerSecond("pieces"), &[3e6, 1e6, 2e6], None),
-            row(Group::Threads, "2 threads over 1", Unit::Ratio, &[1.5, 2.0, 1.0], Some(Goal::AtLeast(1.9))),
-            row(Group::Startup, "start to serving", Unit::Milliseconds, &[9.0], Some(Goal::AtMost(50.0))),
+            row(
+                FigureGroup::Rollouts,
+                "bcts8 10 x 20, avx2",
+                FigureUnit::PerSecond("pieces"),
+                &[3e6, 1e6, 2e6],
+                None,
+            ),
+            row(
+                FigureGroup::Threads,
+                "2 threads over 1",
+                FigureUnit::Ratio,
+                &[1.5, 2.0, 1.0],
+                Some(MedianGoal::AtLeast(1.9)),
+            ),
+            row(
+                FigureGroup::Startup,
+                "start to serving",
+                FigureUnit::Milliseconds,
+                &[9.0],
+                Some(MedianGoal::AtMost(50.0)),
+            ),
         ],
     }
 }
@@ -71,7 +89,7 @@ fn the_text_lines_up_and_has_a_head_for_each_group() {
     let text = report().to_text(None);
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[0], "a processor, 2 threads; kernels: portable, avx2; in use: avx2");
-    assert_eq!(lines[3], Group::Rollouts.title());
+    assert_eq!(lines[3], FigureGroup::Rollouts.title());
     assert_eq!(lines[4], "                          median     lowest    highest");
     assert_eq!(lines[5], "  bcts8 10 x 20, avx2     2.00 M     1.00 M     3.00 M pieces/s");
     assert_eq!(lines[9], "  2 threads over 1         1.500      1.000      2.000 ratio          >= 1.900");

@@ -10,7 +10,7 @@ use tetrion::agents::{Agent, Controller, Kernel};
 use tetrion::engine::rng::{Tag, word};
 use tetrion::engine::{EpisodeEnd, FieldValue, PRESETS, Rules, RulesField};
 use tetrion::features::FeatureSet;
-use tetrion::rollout::{Deal, Evaluation, GameResult};
+use tetrion::rollout::{Deal, Evaluation, PlayedGame};
 
 use crate::support::Command;
 
@@ -48,7 +48,7 @@ fn refused(args: &[&str], code: i32) -> String {
 }
 
 /// The games of a controller, played by the engine itself.
-fn played(controller: &str, max_pieces: u64) -> Vec<GameResult> {
+fn played(controller: &str, max_pieces: u64) -> Vec<PlayedGame> {
     let agent = Controller::named(controller).unwrap().agent(10).unwrap();
     let evaluation = Evaluation {
         rules: Rules::simplified(10, 7),
@@ -87,7 +87,7 @@ fn check_lines(object: &Value, lines: &[f64]) {
     assert_eq!(object["num_games"], GAMES);
 }
 
-fn lines(games: &[GameResult]) -> Vec<f64> {
+fn lines(games: &[PlayedGame]) -> Vec<f64> {
     games.iter().map(|game| game.lines as f64).collect()
 }
 
@@ -213,7 +213,7 @@ fn every_game_is_in_the_table() {
     let mut rows = text.lines();
     assert_eq!(rows.next(), Some("name,game,seed,lines,pieces,steps,score,end"));
     for name in ["bcts", "dt-10"] {
-        for GameResult { seed_index, seed, lines, pieces, steps, score, end, .. } in played(name, 300) {
+        for PlayedGame { seed_index, seed, lines, pieces, steps, score, end, .. } in played(name, 300) {
             let end = match end {
                 Some(EpisodeEnd::ToppedOut) => "topped_out",
                 Some(EpisodeEnd::PieceLimit) => "piece_limit",

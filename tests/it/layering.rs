@@ -516,6 +516,37 @@ fn one_file_asks_how_far_pieces_reach() {
     }
 }
 
+/// The type that a line of code declares. An indented `type` is an associated one, which has the name that its trait
+/// gives it.
+fn declared_type(line: &str) -> Option<&str> {
+    let is_kind = |word: &&str| match *word {
+        "struct" | "enum" | "trait" | "union" => true,
+        "type" => !line.starts_with(' '),
+        _ => false,
+    };
+    let words = tokens(line);
+    let kind = words.iter().position(is_kind)?;
+    let is_before = |word: &&str| ["pub", "(", "crate", "super", ")", "unsafe"].contains(word);
+    let name = words.get(kind + 1).filter(|name| is_name(name))?;
+    words[..kind].iter().all(is_before).then_some(*name)
+}
+
+/// The compiler's messages, a search and an engineer name a type without its module.
+#[test]
+fn a_type_name_stands_for_one_type() {
+    let mut places = BTreeMap::<String, Vec<String>>::new();
+    let folders = [root(), root().parent().unwrap().join("clients/python/native/src")];
+    let is_test = |path: &PathBuf| path.iter().any(|folder| folder == "tests");
+    for path in folders.iter().flat_map(|folder| sources_in(folder)).filter(|path| !is_test(path)) {
+        for name in code(&path).lines().filter_map(declared_type) {
+            places.entry(name.to_owned()).or_default().push(path.display().to_string());
+        }
+    }
+    assert!(places.len() > 900, "only {} types were found", places.len());
+    places.retain(|_, places| places.len() > 1);
+    assert_eq!(places, BTreeMap::new(), "two types with one name: put a word in front that says of what");
+}
+
 #[test]
 fn unsafe_code_stays_in_the_kernels() {
     for path in sources() {

@@ -83,7 +83,7 @@ mod train;
 /// Training that learns from every step.
 mod learning;
 
-/// The imports between modules are the allowed ones.
+/// The imports between modules are the allowed ones, and a type name stands for one type.
 mod layering;
 
 /// The documents agree with the code, and their links are valid.

@@ -8,7 +8,7 @@ use ratatui::crossterm::event::KeyCode;
 use tetrion::cli::play::{PlayArgs, begin};
 use tetrion::engine::{ActionModel, MovingPiece, PRESETS, PieceCells, Rules, placements};
 use tetrion::recording::Scene;
-use tetrion::viewers::{Play, Program};
+use tetrion::viewers::{PlayScreen, TerminalProgram};
 
 use crate::watch::{parsed, press, refused, screen};
 
@@ -21,21 +21,21 @@ const DROP: KeyCode = KeyCode::Char(' ');
 const UNDO: KeyCode = KeyCode::Char('u');
 const HINT: KeyCode = KeyCode::Char('h');
 
-fn play(flags: &[&str]) -> Play {
+fn play(flags: &[&str]) -> PlayScreen {
     let flags = [flags, &["--palette", "ascii"]].concat();
     begin(&parsed::<PlayArgs>(&flags), 5).unwrap()
 }
 
-fn wait(play: &mut Play, seconds: f64) {
+fn wait(play: &mut PlayScreen, seconds: f64) {
     play.pass(Duration::from_secs_f64(seconds));
 }
 
-fn scene(play: &Play) -> Scene {
+fn scene(play: &PlayScreen) -> Scene {
     play.course().scene()
 }
 
 /// Puts the piece in play elsewhere than the one before it, so that games take a while.
-fn drop_somewhere(play: &mut Play, n: usize) {
+fn drop_somewhere(play: &mut PlayScreen, n: usize) {
     press(play, &[LEFT; 8]);
     press(play, &vec![RIGHT; 3 * n % 8]);
     press(play, &[DROP]);
@@ -77,7 +77,7 @@ fn keys_lead_to_every_placement_and_to_no_other() {
 }
 
 /// Where a drop puts the piece: where the ghost shows it, which a drop confirms unless rows clear.
-fn dropped(play: &Play) -> PieceCells {
+fn dropped(play: &PlayScreen) -> PieceCells {
     let ghost = play.ghost().expect("a piece is held");
     let mut after = play.clone();
     press(&mut after, &[DROP]);
@@ -106,7 +106,7 @@ fn four_turns_change_nothing_and_a_turn_back_undoes_one() {
 fn what_was_taken_back_is_as_it_was() {
     for rules in [&["--against", "bcts"][..], &["--rules", "lab", "--against", "lab-uniform"]] {
         let mut play = play(rules);
-        let both = |play: &Play| (scene(play), play.rival().unwrap().course().scene());
+        let both = |play: &PlayScreen| (scene(play), play.rival().unwrap().course().scene());
         let mut forth = Vec::new();
         for n in 0..9 {
             forth.push(both(&play));
@@ -133,7 +133,7 @@ fn what_was_taken_back_is_as_it_was() {
 #[test]
 fn a_piece_falls_in_time_where_keys_move_it() {
     let mut play = play(&["--rules", "lab", "--rows-per-second", "2"]);
-    let row = |play: &Play| match play.course().moving() {
+    let row = |play: &PlayScreen| match play.course().moving() {
         Some(MovingPiece::Falling(piece)) => piece.row,
         other => panic!("{other:?} does not fall with every key"),
     };
@@ -266,7 +266,7 @@ fn every_key_is_on_a_screen_of_80_by_24() {
 fn modern_tetris_is_played_key_by_key() {
     let flags = ["--rules", "guideline,action_model=keypress", "--height", "24", "--seed", "3"];
     let mut play = play(&flags);
-    let low = |play: &Play| scene(play).current.unwrap().cells[0].0;
+    let low = |play: &PlayScreen| scene(play).current.unwrap().cells[0].0;
     assert_eq!(low(&play), 19);
     // A row a second, which takes sixty steps: the clock of a terminal is finer than a row.
     wait(&mut play, 0.8);

@@ -23,7 +23,7 @@ use tetrion_service_testing::refused;
 type Request = pb::EvaluatePoliciesRequest;
 
 /// The games of a request, and their recordings.
-async fn recorded(client: &mut Client, request: Request) -> Vec<(tetrion::rollout::GameResult, Recording)> {
+async fn recorded(client: &mut Client, request: Request) -> Vec<(tetrion::rollout::PlayedGame, Recording)> {
     let mut stream = client.evaluate_policies(request).await.unwrap().into_inner();
     let (mut results, mut recordings) = (Vec::new(), Vec::new());
     while let Some(message) = stream.message().await.unwrap() {
@@ -117,7 +117,7 @@ async fn recordings_are_of_the_games_that_were_played() {
         );
         let unrecorded = unrecorded.await.unwrap().results;
         for (n, (result, recording)) in recorded(&mut client, request).await.into_iter().enumerate() {
-            assert_eq!(result, tetrion::rollout::GameResult { game: result.game, ..unrecorded[n] });
+            assert_eq!(result, tetrion::rollout::PlayedGame { game: result.game, ..unrecorded[n] });
             let setup = Setup::new(rules, Pieces::Seed(result.seed));
             let mut recorder = Recorder::new(setup).unwrap();
             recording.actions.iter().for_each(|&action| assert!(recorder.play(action).is_ok(), "{result:?}"));

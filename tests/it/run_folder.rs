@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tetrion::agents::{Search, TerminalValue};
 use tetrion::client::{Activation, Mlp, ModelShape, NTuple, TupleKind, TuplePattern};
 use tetrion::engine::{PRESETS, Rules};
-use tetrion::optimizers::{CemPreset, Config, Generation, Optimizer, State, seed_text};
+use tetrion::optimizers::{CemPreset, Config, Generation, Optimizer, OptimizerState, seed_text};
 use tetrion::trainer::model::ModelNote;
 use tetrion::trainer::rules::{RulesNote, from_json, to_json};
 use tetrion::trainer::run_folder::{
@@ -52,7 +52,7 @@ fn begin(folder: &Path) -> (RunFolder, Box<dyn Optimizer>) {
 
 fn resume(folder: &Path) -> (RunFolder, Box<dyn Optimizer>) {
     // A process that another test starts at this moment holds copies of our locks until it runs its program.
-    let resumed = (0..100).find_map(|_| match RunFolder::resume::<Settings, State>(folder) {
+    let resumed = (0..100).find_map(|_| match RunFolder::resume::<Settings, OptimizerState>(folder) {
         Err(RunFolderError::Locked { .. }) => {
             std::thread::sleep(std::time::Duration::from_millis(50));
             None
@@ -83,7 +83,7 @@ fn run_of(folder: &Path, num_generations: u32) {
 
 #[track_caller]
 fn refused(folder: &Path) -> String {
-    match RunFolder::resume::<Settings, State>(folder) {
+    match RunFolder::resume::<Settings, OptimizerState>(folder) {
         Ok(_) => panic!("resumed"),
         Err(error) => error.to_string().replace(&folder.display().to_string(), "FOLDER"),
     }

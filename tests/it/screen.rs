@@ -12,7 +12,7 @@ use tetrion::engine::{
 };
 use tetrion::players::{Contender, Reasons};
 use tetrion::recording::{Course, CurrentPiece, Pieces, Scene, Setup};
-use tetrion::viewers::{Board, CellSize, Palette, Seat, Show};
+use tetrion::viewers::{Board, CellSize, Palette, ScreenPlayer, Show};
 
 /// A buffer as lines, without the blanks at their ends.
 pub fn text(buffer: &Buffer) -> String {
@@ -110,7 +110,7 @@ fn show(
     size: (u16, u16),
 ) -> String {
     let mut buffer = Buffer::empty(Rect::new(0, 0, size.0, size.1));
-    let seat = Seat { name: "dt-10", scene: course.scene(), hint: None, note: "a note" };
+    let seat = ScreenPlayer { name: "dt-10", scene: course.scene(), hint: None, note: "a note" };
     Show {
         seats: vec![seat; players],
         rules: course.rules(),
@@ -174,8 +174,12 @@ fn players_whose_names_differ_late_have_different_names() {
     let course = course(Rules::simplified(10, 20), "OISZT", &[0]);
     let names = ["-4*holes - max_height^1.5", "-4*holes - max_height^2.5", "dt-10"];
     let mut buffer = Buffer::empty(Rect::new(0, 0, 120, 24));
-    let seats =
-        names.map(|name| Seat { name, scene: course.scene(), hint: None, note: "differs at 123,456" });
+    let seats = names.map(|name| ScreenPlayer {
+        name,
+        scene: course.scene(),
+        hint: None,
+        note: "differs at 123,456",
+    });
     Show {
         seats: seats.to_vec(),
         rules: course.rules(),

@@ -12,7 +12,7 @@ use tetrion::engine::rng::{Tag, word};
 use tetrion::engine::{Dealer, Rules};
 use tetrion::recording::Replay;
 use tetrion::rollout::{Bounds, Episode};
-use tetrion::tbp::{End, Fault, HostedGame, Hosting, Program, play};
+use tetrion::tbp::{BotCommand, BotFault, End, HostedGame, Hosting, play};
 
 use crate::evaluate::tetrion;
 use crate::support::Command;
@@ -28,7 +28,7 @@ const LONG: Duration = Duration::from_secs(60);
 
 fn hosting(path: &str, args: &[&str]) -> Hosting {
     Hosting {
-        program: Program { path: path.into(), args: args.iter().map(Into::into).collect() },
+        program: BotCommand { path: path.into(), args: args.iter().map(Into::into).collect() },
         rules: guideline(),
         games: 3,
         seed: 7,
@@ -265,10 +265,10 @@ fn games_stop_when_they_are_to() {
     });
     assert_eq!(games.unwrap(), []);
     assert!(start.elapsed() < LONG);
-    let error =
-        play(&Hosting { program: Program { path: "/nowhere/bot".into(), args: vec![] }, ..hosting }, |_| {
-            true
-        });
+    let error = play(
+        &Hosting { program: BotCommand { path: "/nowhere/bot".into(), args: vec![] }, ..hosting },
+        |_| true,
+    );
     assert!(error.unwrap_err().to_string().starts_with("cannot start \"/nowhere/bot\": "));
 }
 
@@ -356,7 +356,7 @@ fn flags_that_make_no_sense_are_refused() {
     let output = tetrion(&["tbp", "host", "--", "/nowhere/bot"]).output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.code() == Some(1) && stderr.contains("cannot start \"/nowhere/bot\""), "{stderr}");
-    assert_eq!(Fault::Deaf.to_string(), "it leaves unread what it is told");
+    assert_eq!(BotFault::Deaf.to_string(), "it leaves unread what it is told");
 }
 
 /// Lines to the program's stdin: long ones, ones that are no text, and the end of the pipe in the middle of one.

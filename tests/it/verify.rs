@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use tetrion::benchmark::{
-    BenchmarkResult, CLASSES, Class, Folder, Game, NAME, PlayerNote, RESULT, Source, Summary,
+    BenchmarkResult, CLASSES, Class, Folder, GameNumbers, NAME, PlayerNote, RESULT, Source, Summary,
 };
 use tetrion::engine::{Playfield, Rules, Tetromino};
 use tetrion::env::{InvalidActionPolicy, StartPosition};
@@ -37,7 +37,8 @@ fn honest(test: &str) -> PathBuf {
     for (number, recording) in (0..).zip(&recordings) {
         folder.write_recording(number, recording).unwrap();
     }
-    let game = |Recording { outcome, .. }: &Recording| Game { lines: outcome.lines, pieces: outcome.pieces };
+    let game =
+        |Recording { outcome, .. }: &Recording| GameNumbers { lines: outcome.lines, pieces: outcome.pieces };
     let games = recordings.iter().map(game).collect();
     let player = PlayerNote::recorded("dice").unwrap();
     let result = BenchmarkResult::new(class(), player, "by hand".to_owned(), games);
@@ -238,7 +239,7 @@ const FORGERIES: [(&str, Forgery, &str, &str); 22] = [
         "other numbers of a game",
         |folder| {
             forge_result(folder, |result| {
-                result.games[3] = Game { lines: 80, pieces: 200 };
+                result.games[3] = GameNumbers { lines: 80, pieces: 200 };
                 result.summary = Summary::of(class(), &result.games).to_json();
             });
         },

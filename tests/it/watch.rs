@@ -18,10 +18,10 @@ use tetrion::features::FeatureSet;
 use tetrion::files;
 use tetrion::protocol::rules::{ResolvedRules, RulesChoice};
 use tetrion::recording::Scene;
-use tetrion::rollout::{Deal, Evaluation, GameResult};
+use tetrion::rollout::{Deal, Evaluation, PlayedGame};
 use tetrion::trainer::run_folder::{CONFIG, WEIGHTS};
 use tetrion::trainer::weights::Weights;
-use tetrion::viewers::{Program, Watch};
+use tetrion::viewers::{TerminalProgram, WatchScreen};
 
 use crate::evaluate::tetrion;
 use crate::screen::text;
@@ -36,29 +36,29 @@ pub fn parsed<A: Args + FromArgMatches>(flags: &[&str]) -> A {
     A::from_arg_matches(&command.get_matches_from(args)).unwrap()
 }
 
-fn watch(flags: &[&str]) -> Watch {
+fn watch(flags: &[&str]) -> WatchScreen {
     let flags = [flags, &["--seed", "5", "--palette", "ascii"]].concat();
     begin(&parsed::<WatchArgs>(&flags)).unwrap()
 }
 
 /// Presses keys; none of them ends the program.
-pub fn press(program: &mut impl Program, keys: &[KeyCode]) {
+pub fn press(program: &mut impl TerminalProgram, keys: &[KeyCode]) {
     keys.iter().for_each(|key| assert_eq!(program.press(*key), ControlFlow::Continue(())));
 }
 
 /// The screen of a program.
-pub fn screen(program: &impl Program, width: u16, height: u16) -> String {
+pub fn screen(program: &impl TerminalProgram, width: u16, height: u16) -> String {
     let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
     program.draw(&mut buffer);
     text(&buffer)
 }
 
-fn second(watch: &mut Watch) {
+fn second(watch: &mut WatchScreen) {
     watch.pass(Duration::from_secs(1));
 }
 
 /// The game of an evaluation with this seed.
-fn evaluated(agent: Agent, rules: Rules, game: u64) -> GameResult {
+fn evaluated(agent: Agent, rules: Rules, game: u64) -> PlayedGame {
     let evaluation = Evaluation {
         rules,
         policies: vec![agent],
@@ -145,7 +145,7 @@ fn a_second_has_as_many_steps_as_were_asked_for() {
 fn the_same_game_goes_on_after_steps_back() {
     for name in ["dt-10", "random"] {
         let mut watch = watch(&[name, "bcts", "--paused"]);
-        let scenes = |watch: &Watch| -> Vec<Scene> {
+        let scenes = |watch: &WatchScreen| -> Vec<Scene> {
             watch.players().iter().map(|player| player.course().scene()).collect()
         };
         let mut forth = vec![scenes(&watch)];

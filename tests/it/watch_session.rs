@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ratatui::crossterm::event::KeyCode;
-use tetrion::client::session::{Seeding, Session, SessionRequest};
+use tetrion::client::session::{PieceSource, Session, SessionRequest};
 use tetrion::client::{Client, ClientError, ConnectOptions, RulesChoice, WatchedFrame, WatchedSession};
-use tetrion::viewers::{FrameHistory, Link, Palette, Program, SessionViewer};
+use tetrion::viewers::{FrameHistory, Link, Palette, SessionViewer, TerminalProgram};
 use tokio_util::sync::DropGuard;
 
 use crate::evaluate::tetrion;
@@ -29,8 +29,12 @@ impl Learner {
         let (address, guard) = start().await;
         let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
         let rules = RulesChoice::of_size(width, height).with("preview", preview).unwrap();
-        let request =
-            SessionRequest { rules, num_envs, seeding: Some(Seeding::Seed(5)), ..SessionRequest::default() };
+        let request = SessionRequest {
+            rules,
+            num_envs,
+            seeding: Some(PieceSource::Seed(5)),
+            ..SessionRequest::default()
+        };
         let session = client.create_session(&request).await.unwrap();
         Learner { client, session, _guard: guard }
     }
@@ -57,7 +61,7 @@ async fn a_session_is_drawn_as_a_game_is() {
     let (not_begun, _) = viewer((session, frame));
     assert!(screen(&not_begun, 40, 16).contains("+--------+ not begun\nlive, call 0, "));
 
-    learner.session.reset(None, Some(&Seeding::PieceSequences(vec!["OISZT".to_owned()]))).await.unwrap();
+    learner.session.reset(None, Some(&PieceSource::PieceSequences(vec!["OISZT".to_owned()]))).await.unwrap();
     let mut watching = learner.client.watch_session(learner.session.name(), Some(&[0])).await.unwrap();
     assert_eq!(watching.next().await.unwrap().sequence_number, 1);
     learner.session.step(&[0], None).await.unwrap();
@@ -226,7 +230,7 @@ async fn learner(server: &Process) -> Session {
     let address = server.address.to_string();
     let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
     let request =
-        SessionRequest { num_envs: 3, seeding: Some(Seeding::Seed(5)), ..SessionRequest::default() };
+        SessionRequest { num_envs: 3, seeding: Some(PieceSource::Seed(5)), ..SessionRequest::default() };
     let mut session = client.create_session(&request).await.unwrap();
     session.reset(None, None).await.unwrap();
     session

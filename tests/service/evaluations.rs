@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use tetrion_core::engine::EpisodeEnd;
-use tetrion_core::rollout::{Estimate, GameResult, LossEstimate};
+use tetrion_core::rollout::{Estimate, EstimatedGame, PlayedGame};
 use tetrion_protocol::pb::evaluate_policies_response::Event;
 use tetrion_protocol::pb::evaluation_service_client::EvaluationServiceClient;
 use tetrion_protocol::pb::policy::Kind;
@@ -74,8 +74,8 @@ pub fn named(name: &str) -> pb::Policy {
 pub struct Answer {
     pub started: pb::EvaluationStarted,
     /// In the order of policy, seed and episode.
-    pub results: Vec<GameResult>,
-    pub estimates: Vec<LossEstimate>,
+    pub results: Vec<PlayedGame>,
+    pub estimates: Vec<EstimatedGame>,
     pub last_progress: pb::EvaluationProgress,
     pub summary: pb::EvaluationSummary,
 }
@@ -114,10 +114,10 @@ pub async fn next(stream: &mut Streaming<pb::EvaluatePoliciesResponse>) -> Resul
 }
 
 fn column<T: tensor::Element>(tensor: &Option<pb::Tensor>) -> Vec<T> {
-    tensor::decode(tensor.as_ref().unwrap(), &[tensor::Dim::Any]).unwrap().elements
+    tensor::decode(tensor.as_ref().unwrap(), &[tensor::DimSize::Any]).unwrap().elements
 }
 
-fn estimated(columns: &pb::EvaluationEstimates) -> Vec<LossEstimate> {
+fn estimated(columns: &pb::EvaluationEstimates) -> Vec<EstimatedGame> {
     let [policies, seed_indices, episodes] =
         [&columns.policy_indices, &columns.seed_indices, &columns.episode_indices].map(column::<i32>);
     let seeds: Vec<u64> = column(&columns.seeds);
@@ -126,7 +126,7 @@ fn estimated(columns: &pb::EvaluationEstimates) -> Vec<LossEstimate> {
             .map(column::<f64>);
     let lasts_longer = &columns.lasts_longer.as_ref().unwrap().data;
     (0..policies.len())
-        .map(|k| LossEstimate {
+        .map(|k| EstimatedGame {
             game: 0,
             policy: policies[k] as u32,
             seed_index: seed_indices[k] as u32,
@@ -143,7 +143,7 @@ fn estimated(columns: &pb::EvaluationEstimates) -> Vec<LossEstimate> {
         .collect()
 }
 
-pub fn rows(columns: &pb::EvaluationResults) -> Vec<GameResult> {
+pub fn rows(columns: &pb::EvaluationResults) -> Vec<PlayedGame> {
     let policies: Vec<i32> = column(&columns.policy_indices);
     let (seed_indices, episodes): (Vec<i32>, Vec<i32>) =
         (column(&columns.seed_indices), column(&columns.episode_indices));
@@ -152,7 +152,7 @@ pub fn rows(columns: &pb::EvaluationResults) -> Vec<GameResult> {
     let (steps, scores): (Vec<i64>, Vec<f64>) = (column(&columns.steps), column(&columns.scores));
     let ends: Vec<u8> = column(&columns.ends);
     (0..policies.len())
-        .map(|k| GameResult {
+        .map(|k| PlayedGame {
             game: 0,
             policy: policies[k] as u32,
             seed_index: seed_indices[k] as u32,

@@ -2,7 +2,7 @@
 
 /// Figures that are measured together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Group {
+pub enum FigureGroup {
     /// Pieces per second of a linear controller on one core, by feature set and kernel.
     Rollouts,
     /// Pieces per second of a linear controller, by number of threads.
@@ -23,47 +23,47 @@ pub enum Group {
     Startup,
 }
 
-impl Group {
+impl FigureGroup {
     /// All groups, in the order of the table.
-    pub const ALL: [Group; 9] = [
-        Group::Rollouts,
-        Group::Threads,
-        Group::Stepping,
-        Group::Placements,
-        Group::Calls,
-        Group::Latency,
-        Group::Evaluation,
-        Group::Memory,
-        Group::Startup,
+    pub const ALL: [FigureGroup; 9] = [
+        FigureGroup::Rollouts,
+        FigureGroup::Threads,
+        FigureGroup::Stepping,
+        FigureGroup::Placements,
+        FigureGroup::Calls,
+        FigureGroup::Latency,
+        FigureGroup::Evaluation,
+        FigureGroup::Memory,
+        FigureGroup::Startup,
     ];
 
     /// Name of the group on the command line.
     pub const fn name(self) -> &'static str {
         match self {
-            Group::Rollouts => "rollouts",
-            Group::Threads => "threads",
-            Group::Stepping => "stepping",
-            Group::Placements => "placements",
-            Group::Calls => "calls",
-            Group::Latency => "latency",
-            Group::Evaluation => "evaluation",
-            Group::Memory => "memory",
-            Group::Startup => "startup",
+            FigureGroup::Rollouts => "rollouts",
+            FigureGroup::Threads => "threads",
+            FigureGroup::Stepping => "stepping",
+            FigureGroup::Placements => "placements",
+            FigureGroup::Calls => "calls",
+            FigureGroup::Latency => "latency",
+            FigureGroup::Evaluation => "evaluation",
+            FigureGroup::Memory => "memory",
+            FigureGroup::Startup => "startup",
         }
     }
 
     /// Name of the group as a heading.
     pub const fn title(self) -> &'static str {
         match self {
-            Group::Rollouts => "Linear controller, one core",
-            Group::Threads => "Linear controller by threads (`bcts8`, 10 x 20)",
-            Group::Stepping => "Random actions, one core",
-            Group::Placements => "Every placement with the features of `bcts8`, one core",
-            Group::Calls => "Calls over loopback, server and client in two processes",
-            Group::Latency => "Latency of Step, 200 calls per second",
-            Group::Evaluation => "EvaluatePolicies",
-            Group::Memory => "Memory",
-            Group::Startup => "Start",
+            FigureGroup::Rollouts => "Linear controller, one core",
+            FigureGroup::Threads => "Linear controller by threads (`bcts8`, 10 x 20)",
+            FigureGroup::Stepping => "Random actions, one core",
+            FigureGroup::Placements => "Every placement with the features of `bcts8`, one core",
+            FigureGroup::Calls => "Calls over loopback, server and client in two processes",
+            FigureGroup::Latency => "Latency of Step, 200 calls per second",
+            FigureGroup::Evaluation => "EvaluatePolicies",
+            FigureGroup::Memory => "Memory",
+            FigureGroup::Startup => "Start",
         }
     }
 }

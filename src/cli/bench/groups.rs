@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use super::group::Group;
-use super::measure::{Plan, Samples, Work, rates};
+use super::group::FigureGroup;
+use super::measure::{RoundPlan, Samples, Workload, rates};
 use super::process::ServerProcess;
 use super::progress::BenchProgress;
-use super::report::{Goal, Row, Unit};
+use super::report::{FigureUnit, Measurement, MedianGoal};
 use crate::text::numbers;
 use crate::workloads::{
     CASES, EXPECTATIONS, Games, Listing, ModernListing, RandomPlacements, Reaching, Remote, Stepper, Viewer,
@@ -31,22 +31,22 @@ const STEP_RATE: u32 = 200;
 /// Number of sessions with [`MANY`] environments whose memory is measured.
 const WEIGHED: u32 = 16;
 
-impl Group {
+impl FigureGroup {
     /// Estimated time of the group, with which the progress bar starts.
-    pub fn estimate(self, plan: Plan) -> Duration {
+    pub fn estimate(self, plan: RoundPlan) -> Duration {
         let works = match self {
-            Group::Rollouts => {
+            FigureGroup::Rollouts => {
                 let cases = CASES.len() + 1 + EXPECTATIONS.len() + 1 + games::GUIDELINE.len();
                 cases * games::kernels().count()
             }
-            Group::Threads => 3 * thread_counts(all_threads()).len(),
-            Group::Stepping => 9,
-            Group::Placements => games::kernels().count() + 4,
-            Group::Calls => 16,
-            Group::Latency => return 4 * latency_time(plan),
-            Group::Evaluation => 8,
-            Group::Memory => 2,
-            Group::Startup => 1,
+            FigureGroup::Threads => 3 * thread_counts(all_threads()).len(),
+            FigureGroup::Stepping => 9,
+            FigureGroup::Placements => games::kernels().count() + 4,
+            FigureGroup::Calls => 16,
+            FigureGroup::Latency => return 4 * latency_time(plan),
+            FigureGroup::Evaluation => 8,
+            FigureGroup::Memory => 2,
+            FigureGroup::Startup => 1,
         };
         plan.slice * (works * plan.rounds) as u32
     }
@@ -55,31 +55,31 @@ impl Group {
     ///
     /// # Errors
     /// If a server cannot be started or does not answer.
-    pub fn measure(self, plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>> {
+    pub fn measure(self, plan: RoundPlan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Measurement>> {
         match self {
-            Group::Rollouts => rollouts(plan, progress),
-            Group::Threads => threads(plan, progress),
-            Group::Stepping => stepping(plan, progress),
-            Group::Placements => placements(plan, progress),
-            Group::Calls => calls(plan, progress),
-            Group::Latency => latency(plan, progress),
-            Group::Evaluation => evaluation(plan, progress),
-            Group::Memory => memory(),
-            Group::Startup => startup(plan, progress),
+            FigureGroup::Rollouts => rollouts(plan, progress),
+            FigureGroup::Threads => threads(plan, progress),
+            FigureGroup::Stepping => stepping(plan, progress),
+            FigureGroup::Placements => placements(plan, progress),
+            FigureGroup::Calls => calls(plan, progress),
+            FigureGroup::Latency => latency(plan, progress),
+            FigureGroup::Evaluation => evaluation(plan, progress),
+            FigureGroup::Memory => memory(),
+            FigureGroup::Startup => startup(plan, progress),
         }
     }
 }
 
 /// Named workloads, measured in turns. Each gives a row.
-struct Table<'a> {
-    group: Group,
-    names: Vec<(String, &'static str, Option<Goal>)>,
-    works: Vec<Work<'a>>,
+struct GroupWorkloads<'a> {
+    group: FigureGroup,
+    names: Vec<(String, &'static str, Option<MedianGoal>)>,
+    works: Vec<Workload<'a>>,
 }
 
-impl<'a> Table<'a> {
-    fn new(group: Group) -> Table<'a> {
-        Table { group, names: Vec::new(), works: Vec::new() }
+impl<'a> GroupWorkloads<'a> {
+    fn new(group: FigureGroup) -> GroupWorkloads<'a> {
+        GroupWorkloads { group, names: Vec::new(), works: Vec::new() }
     }
 
     fn add(
@@ -95,19 +95,19 @@ impl<'a> Table<'a> {
         &mut self,
         name: impl Into<String>,
         unit: &'static str,
-        goal: Option<Goal>,
+        goal: Option<MedianGoal>,
         work: impl FnMut() -> anyhow::Result<u64> + 'a,
     ) {
         self.names.push((name.into(), unit, goal));
         self.works.push(Box::new(work));
     }
 
-    fn measure(mut self, plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>> {
+    fn measure(mut self, plan: RoundPlan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Measurement>> {
         let samples = rates(&mut self.works, plan, |took| progress.advance(took).map_err(Into::into))?;
-        let row = |((name, unit, goal), samples)| Row {
+        let row = |((name, unit, goal), samples)| Measurement {
             group: self.group,
             name,
-            unit: Unit::PerSecond(unit),
+            unit: FigureUnit::PerSecond(unit),
             samples,
             goal,
         };
@@ -115,13 +115,18 @@ impl<'a> Table<'a> {
     }
 }
 
-fn ratio(name: impl Into<String>, over: &Row, under: &Row, goal: Option<Goal>) -> Row {
+fn ratio(
+    name: impl Into<String>,
+    over: &Measurement,
+    under: &Measurement,
+    goal: Option<MedianGoal>,
+) -> Measurement {
     let samples = over.samples.over(&under.samples);
-    Row { group: over.group, name: name.into(), unit: Unit::Ratio, samples, goal }
+    Measurement { group: over.group, name: name.into(), unit: FigureUnit::Ratio, samples, goal }
 }
 
-fn rollouts(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>> {
-    let mut table = Table::new(Group::Rollouts);
+fn rollouts(plan: RoundPlan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Measurement>> {
+    let mut table = GroupWorkloads::new(FigureGroup::Rollouts);
     for case in &CASES {
         for kernel in games::kernels() {
             let play = case.on(kernel);
@@ -141,7 +146,7 @@ fn rollouts(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>
             let (set, name) = (case.feature_set(), kernel.name());
             let name =
                 format!("`{set}` {} x {}, mean over {}, {name}", case.width, case.height, case.looked_at);
-            let goal = wanted.filter(|_| kernel == Kernel::best()).map(Goal::AtLeast);
+            let goal = wanted.filter(|_| kernel == Kernel::best()).map(MedianGoal::AtLeast);
             table.add_with(name, "pieces", goal, move || Ok(play.pieces(CHUNK / 64)));
         }
     }
@@ -160,8 +165,8 @@ fn rollouts(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>
     table.measure(plan, progress)
 }
 
-fn threads(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>> {
-    let mut table = Table::new(Group::Threads);
+fn threads(plan: RoundPlan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Measurement>> {
+    let mut table = GroupWorkloads::new(FigureGroup::Threads);
     let counts = thread_counts(all_threads());
     for &count in &counts {
         let pool = Pool::new(count)?;
@@ -171,7 +176,7 @@ fn threads(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>>
     }
     let mut rows = table.measure(plan, progress)?;
     for (i, count) in counts.iter().enumerate().skip(1) {
-        let goal = (*count == 2).then_some(Goal::AtLeast(1.9));
+        let goal = (*count == 2).then_some(MedianGoal::AtLeast(1.9));
         rows.push(ratio(format!("{count} threads over 1"), &rows[i], &rows[0], goal));
     }
     Ok(rows)
@@ -189,8 +194,8 @@ pub fn thread_counts(all: usize) -> Vec<usize> {
     counts
 }
 
-fn stepping(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>> {
-    let mut table = Table::new(Group::Stepping);
+fn stepping(plan: RoundPlan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Measurement>> {
+    let mut table = GroupWorkloads::new(FigureGroup::Stepping);
     let mut engine = RandomPlacements::default();
     table.add("placements in a game of the bare engine", "placements", move || Ok(engine.place(CHUNK)));
     let lab = Rules::preset("lab").context("there are no rules named lab")?;
@@ -207,7 +212,7 @@ fn stepping(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>
         for num_envs in [1, MANY] {
             let mut stepper = Stepper::new(rules, num_envs)?;
             let name = format!("{actions} in {}", numbers::count(num_envs.into(), "environment"));
-            let goal = goal.filter(|_| num_envs == MANY).map(Goal::AtLeast);
+            let goal = goal.filter(|_| num_envs == MANY).map(MedianGoal::AtLeast);
             let steps = CHUNK / u64::from(num_envs);
             table.add_with(name, "steps", goal, move || {
                 for _ in 0..steps {
@@ -220,15 +225,15 @@ fn stepping(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>
     table.measure(plan, progress)
 }
 
-fn placements(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>> {
+fn placements(plan: RoundPlan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Measurement>> {
     let listing = Listing::new(256);
     let listing = &listing;
-    let mut table = Table::new(Group::Placements);
+    let mut table = GroupWorkloads::new(FigureGroup::Placements);
     for kernel in games::kernels() {
         table.add(kernel.name(), "placements", move || Ok(listing.list(kernel).actions.len() as u64));
     }
     let (mut listed, counted, mut keyed) = (Reaching::new(256), Reaching::new(256), Reaching::new(256));
-    let goal = Some(Goal::AtLeast(10e6));
+    let goal = Some(MedianGoal::AtLeast(10e6));
     table.add_with("reachable under SRS, listed", "placements", goal, move || Ok(listed.list()));
     table.add("reachable under SRS, counted", "placements", move || Ok(counted.count()));
     table.add("reachable under SRS, with the keys to each", "placements", move || Ok(keyed.find_keys()));
@@ -238,10 +243,10 @@ fn placements(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Ro
     table.measure(plan, progress)
 }
 
-fn calls(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>> {
+fn calls(plan: RoundPlan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Measurement>> {
     let server = ServerProcess::start()?;
     let remote = Remote::connect(&server.address)?;
-    let mut table = Table::new(Group::Calls);
+    let mut table = GroupWorkloads::new(FigureGroup::Calls);
     for num_envs in [1, 256, MANY] {
         let mut session = remote.session(num_envs, false)?;
         table.add(format!("Step of {num_envs}"), "steps", move || Ok(session.step()?));
@@ -293,11 +298,11 @@ fn calls(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-fn latency_time(plan: Plan) -> Duration {
+fn latency_time(plan: RoundPlan) -> Duration {
     plan.slice * 5 * plan.rounds as u32
 }
 
-fn latency(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>> {
+fn latency(plan: RoundPlan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Measurement>> {
     let mut rows = Vec::new();
     for num_envs in [1, 256] {
         for (evaluations, meanwhile) in [(0, "nothing else"), (1, "an evaluation on every core")] {
@@ -309,10 +314,10 @@ fn latency(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>>
             let times = remote.step_latencies(num_envs, evaluations, STEP_RATE, calls)?;
             for (name, part) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("longest", 1.0)] {
                 let time = times[((times.len() - 1) as f64 * part) as usize];
-                rows.push(Row {
-                    group: Group::Latency,
+                rows.push(Measurement {
+                    group: FigureGroup::Latency,
                     name: format!("{name} of {num_envs}, {meanwhile}"),
-                    unit: Unit::Microseconds,
+                    unit: FigureUnit::Microseconds,
                     samples: Samples(vec![time.as_secs_f64() * 1e6]),
                     goal: None,
                 });
@@ -323,7 +328,7 @@ fn latency(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>>
     Ok(rows)
 }
 
-fn evaluation(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>> {
+fn evaluation(plan: RoundPlan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Measurement>> {
     let server = ServerProcess::start()?;
     let remote = Remote::connect(&server.address)?;
     let pool = Pool::new(0)?;
@@ -332,7 +337,7 @@ fn evaluation(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Ro
     let size = (plan.slice.as_secs_f64() * 2.0).max(0.01);
     let long = Games::long(4 * threads, (size * 1e6) as u64);
     let short = Games::short((size * 60e3) as u32 * threads);
-    let mut table = Table::new(Group::Evaluation);
+    let mut table = GroupWorkloads::new(FigureGroup::Evaluation);
     for (name, games) in [("a few long games", Arc::new(long)), ("many short games", Arc::new(short))] {
         let (pool, direct) = (pool.clone(), games.clone());
         table.add(format!("{name}, in process"), "pieces", move || Ok(direct.play(&pool)));
@@ -340,13 +345,13 @@ fn evaluation(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Ro
         table.add(format!("{name}, gRPC"), "pieces", move || Ok(remote.evaluate(&games)?));
     }
     let mut rows = table.measure(plan, progress)?;
-    let goal = Some(Goal::AtMost(1.03));
+    let goal = Some(MedianGoal::AtMost(1.03));
     rows.push(ratio("time of a few long games, gRPC over in process", &rows[0], &rows[1], goal));
     rows.push(ratio("time of many short games, gRPC over in process", &rows[2], &rows[3], goal));
     Ok(rows)
 }
 
-fn memory() -> anyhow::Result<Vec<Row>> {
+fn memory() -> anyhow::Result<Vec<Measurement>> {
     let server = ServerProcess::start()?;
     let remote = Remote::connect(&server.address)?;
     remote.session(1, false)?.delete()?; // memory of the first call does not belong to a session
@@ -355,20 +360,20 @@ fn memory() -> anyhow::Result<Vec<Row>> {
     let after = server.resident_bytes().unwrap_or(before);
     let bytes = after.saturating_sub(before) as f64 / f64::from(WEIGHED * MANY);
     drop(sessions);
-    let row = |name: &str, bytes, goal| Row {
-        group: Group::Memory,
+    let row = |name: &str, bytes, goal| Measurement {
+        group: FigureGroup::Memory,
         name: name.to_owned(),
-        unit: Unit::Bytes,
+        unit: FigureUnit::Bytes,
         samples: Samples(vec![bytes]),
         goal,
     };
     Ok(vec![
-        row("an environment, in sessions of 4,096 after Reset", bytes, Some(Goal::AtMost(1024.0))),
+        row("an environment, in sessions of 4,096 after Reset", bytes, Some(MedianGoal::AtMost(1024.0))),
         row("a server without sessions", before as f64, None),
     ])
 }
 
-fn startup(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>> {
+fn startup(plan: RoundPlan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Measurement>> {
     let mut times = Vec::new();
     for _ in 0..=plan.rounds {
         let server = ServerProcess::start()?;
@@ -376,12 +381,12 @@ fn startup(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>>
         progress.advance(server.start_time)?;
     }
     times.remove(0); // the first one reads the program from the disk
-    Ok(vec![Row {
-        group: Group::Startup,
+    Ok(vec![Measurement {
+        group: FigureGroup::Startup,
         name: "from the start of the process to its first line".to_owned(),
-        unit: Unit::Milliseconds,
+        unit: FigureUnit::Milliseconds,
         samples: Samples(times),
-        goal: Some(Goal::AtMost(50.0)),
+        goal: Some(MedianGoal::AtMost(50.0)),
     }])
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// Number and length of the rounds.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
+pub struct RoundPlan {
     pub rounds: usize,
     /// Least time of each workload in a round.
     pub slice: Duration,
@@ -43,7 +43,7 @@ impl Samples {
 }
 
 /// A workload. Returns the amount of work that it did.
-pub type Work<'a> = Box<dyn FnMut() -> anyhow::Result<u64> + 'a>;
+pub type Workload<'a> = Box<dyn FnMut() -> anyhow::Result<u64> + 'a>;
 
 /// Runs each workload once to warm up, then in turns. Returns the rate of each workload per second. Calls `pause` with
 /// the time of each run.
@@ -51,8 +51,8 @@ pub type Work<'a> = Box<dyn FnMut() -> anyhow::Result<u64> + 'a>;
 /// # Errors
 /// The first error of a workload or of `pause`.
 pub fn rates(
-    works: &mut [Work<'_>],
-    plan: Plan,
+    works: &mut [Workload<'_>],
+    plan: RoundPlan,
     mut pause: impl FnMut(Duration) -> anyhow::Result<()>,
 ) -> anyhow::Result<Vec<Samples>> {
     for work in works.iter_mut() {

@@ -11,22 +11,22 @@ mod process;
 mod progress;
 pub mod report;
 
-pub use group::Group;
+pub use group::FigureGroup;
 pub use process::COMMAND;
 
 use std::process::ExitCode;
 use std::time::Duration;
 
-use self::measure::Plan;
+use self::measure::RoundPlan;
 use self::progress::BenchProgress;
-use self::report::{MachineInfo, Report};
+use self::report::{BenchReport, MachineInfo};
 use super::interrupt::{INTERRUPTED, Interrupt};
 use super::output::{print, say, stdout_columns};
 
 /// Takes half a minute to a minute on two cores.
-const FULL: Plan = Plan { rounds: 7, slice: Duration::from_millis(100) };
+const FULL: RoundPlan = RoundPlan { rounds: 7, slice: Duration::from_millis(100) };
 /// Takes a few seconds; the figures are rough.
-const QUICK: Plan = Plan { rounds: 3, slice: Duration::from_millis(15) };
+const QUICK: RoundPlan = RoundPlan { rounds: 3, slice: Duration::from_millis(15) };
 
 /// The options of `tetrion bench`.
 #[derive(Debug, clap::Args)]
@@ -37,7 +37,7 @@ pub struct BenchArgs {
 
     /// Only these groups of measurements
     #[arg(long, value_name = "GROUP", value_delimiter = ',')]
-    pub only: Vec<Group>,
+    pub only: Vec<FigureGroup>,
 
     /// Print one JSON object
     #[arg(long)]
@@ -54,8 +54,8 @@ pub struct BenchArgs {
 /// If a server cannot be started or does not answer.
 pub fn run(args: BenchArgs) -> anyhow::Result<ExitCode> {
     let plan = if args.quick { QUICK } else { FULL };
-    let wanted = |group: &Group| args.only.is_empty() || args.only.contains(group);
-    let groups: Vec<Group> = Group::ALL.into_iter().filter(wanted).collect();
+    let wanted = |group: &FigureGroup| args.only.is_empty() || args.only.contains(group);
+    let groups: Vec<FigureGroup> = FigureGroup::ALL.into_iter().filter(wanted).collect();
     let interrupt = Interrupt::watch()?;
     let estimates = groups.iter().map(|group| (group.name(), group.estimate(plan))).collect();
     let mut progress = BenchProgress::new(estimates, interrupt.clone());
@@ -75,7 +75,7 @@ pub fn run(args: BenchArgs) -> anyhow::Result<ExitCode> {
     }
     drop(progress);
     let words = format!("Medians of {} rounds of at least {} ms each.", plan.rounds, plan.slice.as_millis());
-    let report = Report { machine: machine(), plan: words, rows };
+    let report = BenchReport { machine: machine(), plan: words, rows };
     let text = match (args.json, args.markdown) {
         (true, _) => format!("{}\n", report.to_json()),
         (_, true) => report.to_markdown(),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::group::Group;
+use super::group::FigureGroup;
 use super::measure::Samples;
 use crate::text::numbers::{count, grouped, short};
 
@@ -15,7 +15,7 @@ const NARROW_NAME: usize = 16;
 
 /// The unit of a figure, which decides how the table writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum FigureUnit {
     /// Amount per second, with its name.
     PerSecond(&'static str),
     Ratio,
@@ -26,20 +26,20 @@ pub enum Unit {
 
 /// The goal of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Goal {
+pub enum MedianGoal {
     AtLeast(f64),
     AtMost(f64),
 }
 
 /// A measurement: its samples, and the goal for their median.
 #[derive(Clone, Debug)]
-pub struct Row {
-    pub group: Group,
+pub struct Measurement {
+    pub group: FigureGroup,
     pub name: String,
-    pub unit: Unit,
+    pub unit: FigureUnit,
     pub samples: Samples,
     /// Goal for the median; `None` for a figure without one.
-    pub goal: Option<Goal>,
+    pub goal: Option<MedianGoal>,
 }
 
 /// The machine, as the report shows it.
@@ -57,42 +57,42 @@ pub struct MachineInfo {
 
 /// Everything that `tetrion bench` prints, in all output formats.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct BenchReport {
     pub machine: MachineInfo,
     /// Number and length of the rounds, in words.
     pub plan: String,
-    pub rows: Vec<Row>,
+    pub rows: Vec<Measurement>,
 }
 
-impl Unit {
+impl FigureUnit {
     fn name(self) -> String {
         match self {
-            Unit::PerSecond(what) => format!("{what}/s"),
-            Unit::Ratio => "ratio".to_owned(),
-            Unit::Microseconds => "us".to_owned(),
-            Unit::Milliseconds => "ms".to_owned(),
-            Unit::Bytes => "bytes".to_owned(),
+            FigureUnit::PerSecond(what) => format!("{what}/s"),
+            FigureUnit::Ratio => "ratio".to_owned(),
+            FigureUnit::Microseconds => "us".to_owned(),
+            FigureUnit::Milliseconds => "ms".to_owned(),
+            FigureUnit::Bytes => "bytes".to_owned(),
         }
     }
 
     fn write(self, number: f64) -> String {
         match self {
-            Unit::PerSecond(_) => short(number),
-            Unit::Ratio => format!("{number:.3}"),
-            Unit::Microseconds | Unit::Bytes => grouped(number),
-            Unit::Milliseconds => format!("{number:.1}"),
+            FigureUnit::PerSecond(_) => short(number),
+            FigureUnit::Ratio => format!("{number:.3}"),
+            FigureUnit::Microseconds | FigureUnit::Bytes => grouped(number),
+            FigureUnit::Milliseconds => format!("{number:.1}"),
         }
     }
 }
 
-impl Row {
+impl Measurement {
     /// Median, lowest, highest, unit, goal.
     fn cells(&self) -> [String; 5] {
         let (lowest, highest) = self.samples.range();
         let write = |number| self.unit.write(number);
         let goal = match self.goal {
-            Some(Goal::AtLeast(goal)) => format!(">= {}", write(goal)),
-            Some(Goal::AtMost(goal)) => format!("<= {}", write(goal)),
+            Some(MedianGoal::AtLeast(goal)) => format!(">= {}", write(goal)),
+            Some(MedianGoal::AtMost(goal)) => format!("<= {}", write(goal)),
             None => String::new(),
         };
         [write(self.samples.median()), write(lowest), write(highest), self.unit.name(), goal]
@@ -101,8 +101,8 @@ impl Row {
     fn to_json(&self) -> Value {
         let (lowest, highest) = self.samples.range();
         let goal = self.goal.map(|goal| match goal {
-            Goal::AtLeast(number) => json!({ "at_least": number }),
-            Goal::AtMost(number) => json!({ "at_most": number }),
+            MedianGoal::AtLeast(number) => json!({ "at_least": number }),
+            MedianGoal::AtMost(number) => json!({ "at_most": number }),
         });
         json!({
             "group": self.group.name(),
@@ -129,7 +129,7 @@ impl MachineInfo {
     }
 }
 
-impl Report {
+impl BenchReport {
     /// The report as one JSON object.
     pub fn to_json(&self) -> Value {
         let MachineInfo { processor, threads, kernels, kernel } = &self.machine;
@@ -139,7 +139,7 @@ impl Report {
             "threads": threads,
             "kernels": kernels,
             "kernel": kernel,
-            "rows": self.rows.iter().map(Row::to_json).collect::<Vec<_>>(),
+            "rows": self.rows.iter().map(Measurement::to_json).collect::<Vec<_>>(),
         })
     }
 
@@ -188,7 +188,7 @@ impl Report {
     }
 
     /// The rows of each measured group, in order.
-    fn groups(&self) -> impl Iterator<Item = (Group, &[Row])> {
+    fn groups(&self) -> impl Iterator<Item = (FigureGroup, &[Measurement])> {
         self.rows.chunk_by(|one, next| one.group == next.group).map(|rows| (rows[0].group, rows))
     }
 }

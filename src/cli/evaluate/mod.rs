@@ -22,7 +22,7 @@ use anyhow::Context;
 
 use self::contestants::{Contestant, contestants};
 use self::record::{record, stems};
-use self::report::{Difference, to_json, to_text};
+use self::report::{ContestantDifference, to_json, to_text};
 use super::connection::connect;
 use super::interrupt::INTERRUPTED;
 use super::options::check_writable;
@@ -145,7 +145,7 @@ fn advice(error: ClientError, name: &str) -> anyhow::Error {
 
 /// Differences between the games of each contestant and the first contestant's, game by game. Estimates have no pieces
 /// in common, so they have no differences.
-fn differences(scores: &[Score], evaluations: &[Evaluated]) -> Vec<Difference> {
+fn differences(scores: &[Score], evaluations: &[Evaluated]) -> Vec<ContestantDifference> {
     let Some((first, others)) = evaluations.split_first() else { return Vec::new() };
     if first.started.loss_trials > 0 {
         return Vec::new();
@@ -157,7 +157,7 @@ fn differences(scores: &[Score], evaluations: &[Evaluated]) -> Vec<Difference> {
             Statistics::of(differences).expect("at least one game")
         };
         let (lines, points) = (of(|game| game.lines as f64), of(|game| game.score));
-        Difference { name: score.name.clone(), lines, points }
+        ContestantDifference { name: score.name.clone(), lines, points }
     };
     others.iter().zip(&scores[1..]).map(difference).collect()
 }

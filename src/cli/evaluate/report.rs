@@ -18,7 +18,7 @@ const LEAST_NAME: usize = 10;
 
 /// Differences between a contestant's games and the first contestant's, game by game on the same pieces.
 #[derive(Clone, Debug)]
-pub struct Difference {
+pub struct ContestantDifference {
     pub name: String,
     pub lines: Statistics,
     pub points: Statistics,
@@ -28,10 +28,10 @@ pub struct Difference {
 pub fn to_json(
     args: &EvaluateArgs,
     scores: &[Score],
-    differences: &[Difference],
+    differences: &[ContestantDifference],
     first: &Evaluated,
 ) -> Value {
-    let difference = |Difference { name, lines, points }: &Difference| {
+    let difference = |ContestantDifference { name, lines, points }: &ContestantDifference| {
         json!({
             "name": name,
             "baseline": scores[0].name,
@@ -60,7 +60,7 @@ pub fn to_json(
 pub fn to_text(
     args: &EvaluateArgs,
     scores: &[Score],
-    differences: &[Difference],
+    differences: &[ContestantDifference],
     first: &Evaluated,
     terminal: Option<usize>,
 ) -> String {
@@ -77,7 +77,7 @@ pub fn to_text(
         args.seed,
     );
     let best = scores.iter().map(|score| score.lines.mean).fold(0.0, f64::max);
-    let row = |score: &Score| Row {
+    let row = |score: &Score| ContestantRow {
         name: score.name.clone(),
         cells: vec![
             number(score.lines.mean),
@@ -96,13 +96,13 @@ pub fn to_text(
         append_points(&mut text, scores, terminal);
     }
     if !differences.is_empty() {
-        let mut append = |what: &str, of: fn(&Difference) -> &Statistics| {
+        let mut append = |what: &str, of: fn(&ContestantDifference) -> &Statistics| {
             let _ = writeln!(text, "\nmore {what} than {} per game, on the same pieces", scores[0].name);
-            let row = |difference| Row {
+            let row = |difference| ContestantRow {
                 cells: vec![number(of(difference).mean), interval(of(difference))],
-                ..Row::new(&difference.name)
+                ..ContestantRow::new(&difference.name)
             };
-            let rows: Vec<Row> = differences.iter().map(row).collect();
+            let rows: Vec<ContestantRow> = differences.iter().map(row).collect();
             append_table(&mut text, "", &[("", 11), ("", 21)], &rows, terminal);
         };
         append("lines", |difference| &difference.lines);
@@ -125,9 +125,9 @@ fn append_points(text: &mut String, scores: &[Score], terminal: Option<usize>) {
     let row = |score: &Score| {
         let points = [number(score.points.mean), interval(&score.points)];
         let others = [score.points_per_piece, score.lines_per_piece].map(per_piece);
-        Row {
+        ContestantRow {
             cells: points.into_iter().chain(others.into_iter().flatten()).collect(),
-            ..Row::new(&score.name)
+            ..ContestantRow::new(&score.name)
         }
     };
     let heads = [
@@ -143,7 +143,7 @@ fn append_points(text: &mut String, scores: &[Score], terminal: Option<usize>) {
 }
 
 /// A line of the table: a contestant, its numbers and its bar.
-struct Row {
+struct ContestantRow {
     name: String,
     cells: Vec<String>,
     /// Length of the bar, as a share of the longest.
@@ -151,9 +151,9 @@ struct Row {
     note: String,
 }
 
-impl Row {
-    fn new(name: &str) -> Row {
-        Row { name: name.to_owned(), cells: Vec::new(), share: 0.0, note: String::new() }
+impl ContestantRow {
+    fn new(name: &str) -> ContestantRow {
+        ContestantRow { name: name.to_owned(), cells: Vec::new(), share: 0.0, note: String::new() }
     }
 }
 
@@ -163,7 +163,7 @@ fn append_table(
     text: &mut String,
     head: &str,
     columns: &[(&str, usize)],
-    rows: &[Row],
+    rows: &[ContestantRow],
     terminal: Option<usize>,
 ) {
     let room = terminal.unwrap_or(usize::MAX);
@@ -191,8 +191,11 @@ fn append_table(
     }
     if !others.is_empty() {
         text.push('\n');
-        let rest = |row: &Row| row.cells[fitting..].to_vec();
-        let rows: Vec<Row> = rows.iter().map(|row| Row { cells: rest(row), ..Row::new(&row.name) }).collect();
+        let rest = |row: &ContestantRow| row.cells[fitting..].to_vec();
+        let rows: Vec<ContestantRow> = rows
+            .iter()
+            .map(|row| ContestantRow { cells: rest(row), ..ContestantRow::new(&row.name) })
+            .collect();
         append_table(text, head, others, &rows, terminal);
     }
 }

@@ -70,7 +70,7 @@ pub struct ExportArgs {
 
 /// Output format, selected by the ending of the output's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum OutputFormat {
     Gif,
     Svg,
     Film,
@@ -97,9 +97,9 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     let pictures = Pictures::new(args, &replay, &steps);
     let out = &args.out;
     let written = match kind {
-        Kind::Gif => pictures.write_gif(&mut replay, steps, out),
-        Kind::Svg => pictures.write_svg(&mut replay, steps, out),
-        Kind::Film => {
+        OutputFormat::Gif => pictures.write_gif(&mut replay, steps, out),
+        OutputFormat::Svg => pictures.write_svg(&mut replay, steps, out),
+        OutputFormat::Film => {
             let interrupt = Interrupt::watch_every_end()?;
             let written = pictures.write_film(&mut replay, steps, out, &interrupt);
             if let Some(code) = interrupt.exit_code() {
@@ -107,26 +107,26 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
             }
             written
         }
-        Kind::Still => pictures.write_still(&mut replay, *steps.end(), out),
-        Kind::Stills => pictures.write_stills(&mut replay, steps, out),
-        Kind::Text => write_text(&mut replay, steps, out),
+        OutputFormat::Still => pictures.write_still(&mut replay, *steps.end(), out),
+        OutputFormat::Stills => pictures.write_stills(&mut replay, steps, out),
+        OutputFormat::Text => write_text(&mut replay, steps, out),
     };
     written.with_context(|| format!("cannot write {}", out.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn kind(out: &Path) -> Result<Kind, UsageError> {
+fn kind(out: &Path) -> Result<OutputFormat, UsageError> {
     let is_folder = out.is_dir() || out.as_os_str().to_string_lossy().ends_with(std::path::MAIN_SEPARATOR);
     if is_folder {
-        return Ok(Kind::Stills);
+        return Ok(OutputFormat::Stills);
     }
     let ending = out.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     Ok(match ending.as_str() {
-        "gif" => Kind::Gif,
-        "svg" => Kind::Svg,
-        "mp4" => Kind::Film,
-        "png" => Kind::Still,
-        "txt" => Kind::Text,
+        "gif" => OutputFormat::Gif,
+        "svg" => OutputFormat::Svg,
+        "mp4" => OutputFormat::Film,
+        "png" => OutputFormat::Still,
+        "txt" => OutputFormat::Text,
         _ => {
             let problem = format!("--out is {}", out.display());
             let expected =
@@ -137,7 +137,11 @@ fn kind(out: &Path) -> Result<Kind, UsageError> {
 }
 
 /// The steps that the options select in a game with this many steps.
-fn chosen(args: &ExportArgs, kind: Kind, num_steps: usize) -> Result<RangeInclusive<usize>, UsageError> {
+fn chosen(
+    args: &ExportArgs,
+    kind: OutputFormat,
+    num_steps: usize,
+) -> Result<RangeInclusive<usize>, UsageError> {
     let check = |flag, step: Option<usize>| match step {
         Some(step) if step > num_steps => {
             Err(UsageError(format!("{flag} is {step}, expected a step from 0 to {num_steps}")))
@@ -152,7 +156,7 @@ fn chosen(args: &ExportArgs, kind: Kind, num_steps: usize) -> Result<RangeInclus
     let from = args.last.map_or(from, |last| num_steps.saturating_sub(last));
     let steps = check("--at", args.at)?.map_or(from..=to, |at| at..=at);
     let pictures = steps.end() - steps.start() + 1;
-    if pictures > MAX_PICTURES && kind != Kind::Still {
+    if pictures > MAX_PICTURES && kind != OutputFormat::Still {
         let problem = format!("{pictures} steps give one picture each, expected at most {MAX_PICTURES}");
         return Err(UsageError(format!("{problem}: choose with --from and --to, or with --last")));
     }

@@ -11,7 +11,7 @@ use crate::text::fitted;
 use crate::text::numbers::{short, time};
 
 /// Progress of a sequence, on stderr: a moving line on a terminal, otherwise an occasional line.
-pub(super) struct Display {
+pub(super) struct SequenceProgress {
     sequence: String,
     bar: Option<ProgressBar>,
     last_line: Instant,
@@ -19,15 +19,15 @@ pub(super) struct Display {
     pass_start: Instant,
 }
 
-impl Display {
+impl SequenceProgress {
     /// Shows the sequence as in progress, in its first pass.
-    pub fn new(sequence: &str) -> Display {
+    pub fn new(sequence: &str) -> SequenceProgress {
         let now = Instant::now();
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new_spinner();
             bar.with_style(ProgressStyle::with_template("{msg}").expect("a template"))
         });
-        Display { sequence: sequence.to_owned(), bar, last_line: now, pass: 1, pass_start: now }
+        SequenceProgress { sequence: sequence.to_owned(), bar, last_line: now, pass: 1, pass_start: now }
     }
 
     /// Shows the counted leaves, and the share of the pass that is done. Redraws only after an interval.
@@ -56,7 +56,7 @@ impl Display {
     }
 }
 
-impl Drop for Display {
+impl Drop for SequenceProgress {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

@@ -16,7 +16,7 @@ use super::rules::{RulesArgs, rules_by_default};
 use crate::input::UsageError;
 use crate::text::numbers::{count, grouped, short};
 use crate::trainer::rules::changes;
-use display::Display;
+use display::SequenceProgress;
 use tetrion_client::RulesChoice;
 use tetrion_core::engine::perft::MAX_PIECES;
 use tetrion_core::engine::{Perft, Piece, PieceSet, Rules, SpinRule, perft};
@@ -84,7 +84,7 @@ pub fn run(args: PerftArgs) -> anyhow::Result<ExitCode> {
     let mut stopped = false;
     for (sequence, pieces) in &sequences {
         let start = Instant::now();
-        let mut display = Display::new(sequence);
+        let mut display = SequenceProgress::new(sequence);
         let mut share = 0.0;
         let count = perft(&rules, pieces, distinct_bytes, &mut |progress| {
             share = progress.share;
@@ -98,7 +98,7 @@ pub fn run(args: PerftArgs) -> anyhow::Result<ExitCode> {
             break;
         }
         let seconds = start.elapsed().as_secs_f64();
-        let row = Row { sequence, count, seconds };
+        let row = CountedSequence { sequence, count, seconds };
         if args.json {
             objects.push(row.to_json(preset, &rules));
         } else {
@@ -151,13 +151,13 @@ fn pieces(set: &PieceSet, sequence: &str, depth: Option<u32>) -> Result<(String,
 }
 
 /// A sequence with its counts and the time that they took.
-struct Row<'a> {
+struct CountedSequence<'a> {
     sequence: &'a str,
     count: Perft,
     seconds: f64,
 }
 
-impl Row<'_> {
+impl CountedSequence<'_> {
     /// Placements per second, including those that later passes repeat.
     fn placements_per_second(&self) -> f64 {
         self.count.placements as f64 * f64::from(self.count.passes) / self.seconds

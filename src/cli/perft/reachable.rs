@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::super::interrupt::{INTERRUPTED, Interrupt};
 use super::super::options::Size;
 use super::super::output::{print, say};
-use super::display::Display;
+use super::display::SequenceProgress;
 use crate::text::numbers::grouped;
 use crate::trainer::rules::changes;
 use tetrion_core::engine::reachable::perft::{Count, perft};
@@ -35,7 +35,7 @@ pub(super) fn run(
     }
     for (sequence, pieces) in sequences {
         let began = Instant::now();
-        let mut display = Display::new(sequence);
+        let mut display = SequenceProgress::new(sequence);
         let mut stopped = None;
         let Count { leaves, positions } = perft(&Movement::of(rules), &start, pieces, &mut |progress| {
             display.show(progress.counted.leaves, 1, progress.share);

@@ -11,7 +11,7 @@ use crate::cli::output::{print, say};
 use crate::input::UsageError;
 use crate::players::{agent, title, title_of_weights};
 use crate::trainer::trained_weights::{self, TrainedWeights};
-use tetrion_toolkit::tbp::lines::{Line, MAX_LINE_BYTES, read_line, skip_line};
+use tetrion_toolkit::tbp::lines::{InputLine, MAX_LINE_BYTES, read_line, skip_line};
 use tetrion_toolkit::tbp::messages::write;
 use tetrion_toolkit::tbp::{Bot, BotSetup, Reply};
 
@@ -27,7 +27,7 @@ pub fn run(args: &BotArgs) -> anyhow::Result<ExitCode> {
     while let Some(line) = read_line(&mut stdin).context("cannot read stdin")? {
         number += 1;
         let problem = match line {
-            Line::Text(line) => {
+            InputLine::Text(line) => {
                 let Reply { answer, complaint, quits } = bot.hear(&line);
                 if let Some(answer) = answer {
                     print(&write(&answer))?;
@@ -37,8 +37,8 @@ pub fn run(args: &BotArgs) -> anyhow::Result<ExitCode> {
                 }
                 complaint
             }
-            Line::NotText => Some("expected UTF-8; ignored".to_owned()),
-            Line::TooLong => {
+            InputLine::NotText => Some("expected UTF-8; ignored".to_owned()),
+            InputLine::TooLong => {
                 skip_line(&mut stdin).context("cannot read stdin")?;
                 Some(format!("expected a line of at most {MAX_LINE_BYTES} bytes; ignored"))
             }

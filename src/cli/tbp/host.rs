@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 
 use super::args::HostArgs;
-use super::report::Report;
+use super::report::HostingReport;
 use super::rules::rules;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::options::check_writable;
@@ -17,7 +17,7 @@ use crate::cli::progress::GamesProgress;
 use crate::cli::recordings;
 use crate::text::numbers::count;
 use tetrion_client::EvaluationProgress;
-use tetrion_toolkit::tbp::{End, HostedGame, Hosting, HostingProgress, Program, play};
+use tetrion_toolkit::tbp::{BotCommand, End, HostedGame, Hosting, HostingProgress, play};
 
 /// Plays the games, and prints the results.
 ///
@@ -27,7 +27,7 @@ pub fn run(args: &HostArgs) -> anyhow::Result<ExitCode> {
     let rules = rules(&args.rules, None)?;
     let (path, words) = args.program.split_first().expect("it is required");
     let hosting = Hosting {
-        program: Program { path: path.clone(), args: words.to_vec() },
+        program: BotCommand { path: path.clone(), args: words.to_vec() },
         rules: rules.rules,
         games: args.games,
         seed: args.seed,
@@ -46,7 +46,7 @@ pub fn run(args: &HostArgs) -> anyhow::Result<ExitCode> {
     });
     drop(progress);
     let games = games?;
-    let report = Report::new(&hosting, rules.preset, &games);
+    let report = HostingReport::new(&hosting, rules.preset, &games);
     print(&if args.json { report.to_json() } else { report.to_text() })?;
     if let Some(files) = files {
         let written = games.iter().try_for_each(|game| recordings::write(&files.of(game), &game.recording));

@@ -18,7 +18,7 @@ const MAX_REASONS: usize = 10;
 
 /// The games and their statistics.
 #[derive(Clone, Debug)]
-pub struct Report<'a> {
+pub struct HostingReport<'a> {
     hosting: &'a Hosting,
     preset: &'static str,
     games: &'a [HostedGame],
@@ -31,13 +31,13 @@ pub struct Report<'a> {
     passed_over: u64,
 }
 
-impl<'a> Report<'a> {
+impl<'a> HostingReport<'a> {
     /// Reports these games, which may be fewer than requested.
-    pub fn new(hosting: &'a Hosting, preset: &'static str, games: &'a [HostedGame]) -> Report<'a> {
+    pub fn new(hosting: &'a Hosting, preset: &'static str, games: &'a [HostedGame]) -> HostingReport<'a> {
         let pieces = |game: &HostedGame| game.recording.outcome.pieces as f64;
         let mut ends = BTreeMap::new();
         games.iter().for_each(|game| *ends.entry(game.end.name()).or_insert(0) += 1);
-        Report {
+        HostingReport {
             hosting,
             preset,
             games,

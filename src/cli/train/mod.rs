@@ -24,7 +24,7 @@ use super::connection::{TrainingPage, connect};
 use crate::trainer::learning::Learning;
 use crate::trainer::lessons;
 use crate::trainer::run::create;
-use crate::trainer::search::Search;
+use crate::trainer::search::SearchRun;
 use crate::trainer::settings::Settings;
 use tetrion_client::Client;
 
@@ -68,7 +68,7 @@ async fn search(
 ) -> anyhow::Result<ExitCode> {
     settings.check(client).await?;
     let folder = create(run.out.as_deref(), &settings)?;
-    follow(Search::begin(settings, client, folder)?, false, run, client, page).await
+    follow(SearchRun::begin(settings, client, folder)?, false, run, client, page).await
 }
 
 /// Resumes the run in a folder, for any method.
@@ -82,6 +82,6 @@ async fn resume(
         let learning = Learning::resume(folder, run.generations, client).await?;
         follow(learning, true, run, client, page).await
     } else {
-        follow(Search::resume(folder, run.generations, client).await?, true, run, client, page).await
+        follow(SearchRun::resume(folder, run.generations, client).await?, true, run, client, page).await
     }
 }

@@ -184,7 +184,7 @@ impl TdArgs {
     /// The tables of a sum: one table per kind, read at every place of the surface.
     fn tables_of_sum(&self, size: (u32, u32)) -> Result<Option<ShapeNote>, UsageError> {
         let mut tuples = Vec::new();
-        for Group { kind, length, places, clip } in self.surface(size, 2)? {
+        for TupleGroup { kind, length, places, clip } in self.surface(size, 2)? {
             let first = tuples.len() as u32;
             for place in 0..=places - length {
                 let positions = (place..place + length).collect();
@@ -203,7 +203,7 @@ impl TdArgs {
             )));
         }
         let mut tuples = Vec::new();
-        for Group { kind, length, places, clip } in self.surface((width, height), 3)? {
+        for TupleGroup { kind, length, places, clip } in self.surface((width, height), 3)? {
             let first = tuples.len() as u32;
             for place in 0..=places - length {
                 // The mirror image of a height is a height; the mirror image of a step has the opposite sign.
@@ -236,13 +236,13 @@ impl TdArgs {
     }
 
     /// The tuples of the surface that the flags select.
-    fn surface(&self, (width, height): (u32, u32), heights: u32) -> Result<Vec<Group>, UsageError> {
+    fn surface(&self, (width, height): (u32, u32), heights: u32) -> Result<Vec<TupleGroup>, UsageError> {
         let (length, clip) = (self.slope_tuple.unwrap_or(4), self.slope_clip.unwrap_or(3).min(height));
-        let steps = Group { kind: TupleKind::Steps, length, places: width.saturating_sub(1), clip };
+        let steps = TupleGroup { kind: TupleKind::Steps, length, places: width.saturating_sub(1), clip };
         let length = self.height_tuple.unwrap_or(heights);
-        let heights = Group { kind: TupleKind::Heights, length, places: width, clip: height };
+        let heights = TupleGroup { kind: TupleKind::Heights, length, places: width, clip: height };
         let groups = [("--slope-tuple", steps), ("--height-tuple", heights)];
-        if let Some((flag, Group { length, places, .. })) =
+        if let Some((flag, TupleGroup { length, places, .. })) =
             groups.iter().find(|(_, group)| group.length > group.places)
         {
             return Err(UsageError(format!("{flag}: {length}, expected at most {places} at width {width}")));
@@ -252,7 +252,7 @@ impl TdArgs {
 }
 
 /// Tuples of one kind, one per place.
-struct Group {
+struct TupleGroup {
     kind: TupleKind,
     length: u32,
     places: u32,

@@ -19,7 +19,7 @@ use crate::trainer::learning::Learning;
 use crate::trainer::lessons::Lessons;
 use crate::trainer::run::{Winner, statistics};
 use crate::trainer::run_folder::{BEST, RunFolder, WEIGHTS};
-use crate::trainer::search::Search;
+use crate::trainer::search::SearchRun;
 use crate::trainer::settings::Settings;
 use crate::trainer::unit::Unit;
 use tetrion_client::Client;
@@ -28,9 +28,9 @@ use tetrion_toolkit::optimizers::Config;
 /// A training run of any method.
 pub trait Training {
     /// Parameters of the search, or of learning.
-    type Method;
+    type Parameters;
 
-    fn settings(&self) -> &Settings<Self::Method>;
+    fn settings(&self) -> &Settings<Self::Parameters>;
     fn folder(&self) -> &RunFolder;
     /// The learning curve of all complete generations.
     fn chart(&self) -> Chart;
@@ -40,8 +40,8 @@ pub trait Training {
     async fn end(&mut self, display: &mut Display) -> anyhow::Result<Winner>;
 }
 
-impl Training for Search {
-    type Method = Config;
+impl Training for SearchRun {
+    type Parameters = Config;
 
     fn settings(&self) -> &Settings<Config> {
         self.settings()
@@ -66,7 +66,7 @@ impl Training for Search {
 }
 
 impl Training for Learning {
-    type Method = Lessons;
+    type Parameters = Lessons;
 
     fn settings(&self) -> &Settings<Lessons> {
         self.settings()

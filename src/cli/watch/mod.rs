@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 use crate::input::UsageError;
 use crate::players::Contender;
-use crate::viewers::{Watch, WatchSetup};
+use crate::viewers::{WatchScreen, WatchSetup};
 
 /// Shows the games, or a session, until the viewer leaves, then prints the result.
 ///
@@ -29,20 +29,20 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
         return Err(UsageError("--envs needs --session: remove it, or add --session".to_owned()).into());
     }
     let mut watch = begin(&args)?;
-    args.shown.show(&mut watch, Watch::recording, Watch::report)
+    args.shown.show(&mut watch, WatchScreen::recording, WatchScreen::report)
 }
 
 /// Creates the players before their first step.
 ///
 /// # Errors
 /// [`UsageError`] for an unknown player, or rules that cannot be played.
-pub fn begin(args: &WatchArgs) -> Result<Watch, UsageError> {
+pub fn begin(args: &WatchArgs) -> Result<WatchScreen, UsageError> {
     let mut contenders =
         args.players.iter().map(|name| Contender::new(name)).collect::<Result<Vec<_>, _>>()?;
     contenders.extend(args.formula.iter().map(|text| Contender::from_formula(text)));
     let choice = args.search.choice();
     let seed = args.shown.seed.expect("it has a default");
-    Watch::new(WatchSetup {
+    WatchScreen::new(WatchSetup {
         series: args.shown.series(&contenders, choice, seed)?,
         game: args.shown.first_game,
         contenders,

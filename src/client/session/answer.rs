@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::ClientError;
 use tetrion_core::engine::Key;
-use tetrion_protocol::tensor::{self, Array, Dim, Element};
+use tetrion_protocol::tensor::{self, Array, DimSize, Element};
 use tetrion_protocol::{InField, pb};
 
 /// Named columns, with one row per environment of a call.
@@ -163,13 +163,13 @@ impl PlacementList {
 
 /// The names of the columns in the answers of a session.
 #[derive(Debug)]
-pub(super) struct Names {
+pub(super) struct ColumnNames {
     pub num_actions: u32,
     pub observations: Arc<[String]>,
     pub infos: Arc<[String]>,
 }
 
-impl Names {
+impl ColumnNames {
     /// The state of environments in an answer.
     pub fn seen(
         &self,
@@ -187,7 +187,7 @@ impl Names {
     /// Unpacks masks of one bit per action, the lowest bit first.
     fn mask(&self, mask: Option<&pb::Tensor>) -> Result<Vec<bool>, ClientError> {
         let Some(mask) = mask else { return Ok(Vec::new()) };
-        let dims = [Dim::Any, Dim::Exactly(self.num_actions.div_ceil(8))];
+        let dims = [DimSize::Any, DimSize::Exactly(self.num_actions.div_ceil(8))];
         let bits = tensor::decode::<u8>(mask, &dims).in_field("action_mask");
         let Array { shape, elements } = bits.map_err(|error| ClientError::Answer(error.to_string()))?;
         let row = |bits: &[u8]| {
@@ -226,7 +226,7 @@ fn columns(names: &Arc<[String]>, tensors: Vec<pb::Tensor>) -> Result<Columns, C
 
 /// A tensor of any shape.
 fn decode<T: Element>(tensor: Option<&pb::Tensor>, name: &str) -> Result<Array<T>, ClientError> {
-    let dims = vec![Dim::Any; tensor.map_or(0, |tensor| tensor.shape.len())];
+    let dims = vec![DimSize::Any; tensor.map_or(0, |tensor| tensor.shape.len())];
     let array = tensor::decode_field(tensor, name, &dims);
     array.map_err(|error| ClientError::Answer(error.to_string()))
 }

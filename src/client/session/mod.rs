@@ -14,7 +14,7 @@ mod stream;
 
 pub use answer::{Columns, Finals, PlacementList, Shown, Stepped};
 pub use digits::ActionDigit;
-pub use request::{PackedPositions, PlacementsRequest, Seeding, SessionRequest};
+pub use request::{PackedPositions, PieceSource, PlacementsRequest, SessionRequest};
 pub use stream::StepStream;
 pub use tetrion_protocol::rendering::{ColourScheme, RenderFormat, TextFormat};
 pub use tetrion_protocol::session::{AutoresetMode, InvalidActionPolicy};
@@ -27,7 +27,7 @@ use tonic::{Response, Status};
 use super::Link;
 use super::connection::LinkedServer;
 use super::{Client, ClientError, RulesChoice};
-use answer::{Names, missing};
+use answer::{ColumnNames, missing};
 use call::call;
 use digits::ActionDigits;
 use request::encode;
@@ -43,7 +43,7 @@ pub struct Session {
     num_envs: u32,
     num_actions: u32,
     digits: ActionDigits,
-    names: Names,
+    names: ColumnNames,
     /// Number of the last call that changed something.
     sequence_number: u64,
 }
@@ -77,7 +77,7 @@ impl Client {
             num_envs: session.config.as_ref().map_or(1, |config| config.num_envs),
             num_actions,
             digits: ActionDigits::decode(session.action_digits, num_actions)?,
-            names: Names {
+            names: ColumnNames {
                 num_actions,
                 observations: names(&session.observation_specs),
                 infos: names(&session.info_specs),
@@ -149,10 +149,10 @@ impl Session {
     pub async fn reset(
         &mut self,
         env_ids: Option<&[u32]>,
-        seeding: Option<&Seeding>,
+        seeding: Option<&PieceSource>,
     ) -> Result<Shown, ClientError> {
         let (session, envs) = (self.name.clone(), envs::encode(env_ids));
-        let seeding = seeding.map(Seeding::encode);
+        let seeding = seeding.map(PieceSource::encode);
         let sequence_number = self.sequence_number + 1;
         let request = pb::ResetRequest { session, envs, seeding, sequence_number };
         let answer = self.call(request, async |mut client, request| client.reset(request).await).await?;

@@ -14,7 +14,7 @@ pub struct SessionRequest {
     /// Number of environments; 0 for one.
     pub num_envs: u32,
     /// Where the pieces come from; a seed drawn by the server if absent.
-    pub seeding: Option<Seeding>,
+    pub seeding: Option<PieceSource>,
     /// What happens after the end of an episode.
     pub autoreset_mode: AutoresetMode,
     /// What happens to actions outside the mask.
@@ -41,7 +41,7 @@ pub struct SessionRequest {
 
 /// Where the pieces of the environments of a call come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Seeding {
+pub enum PieceSource {
     /// One number, from which every environment of the session gets its seed.
     Seed(u64),
     /// One seed per environment of the call.
@@ -56,13 +56,13 @@ pub enum Seeding {
     PieceSequences(Vec<String>),
 }
 
-impl Seeding {
+impl PieceSource {
     pub(super) fn encode(&self) -> pb::Seeding {
         match self.clone() {
-            Seeding::Seed(seed) => seeding::from_seed(seed),
-            Seeding::Seeds(seeds) => seeding::from_seeds(seeds),
-            Seeding::Drawn { seed, count } => seeding::from_drawn(seed, count),
-            Seeding::PieceSequences(sequences) => seeding::from_sequences(sequences),
+            PieceSource::Seed(seed) => seeding::from_seed(seed),
+            PieceSource::Seeds(seeds) => seeding::from_seeds(seeds),
+            PieceSource::Drawn { seed, count } => seeding::from_drawn(seed, count),
+            PieceSource::PieceSequences(sequences) => seeding::from_sequences(sequences),
         }
     }
 }
@@ -166,7 +166,7 @@ pub(super) fn encode(request: &SessionRequest) -> pb::SessionConfig {
         autoreset_mode: pb::AutoresetMode::from(request.autoreset_mode).into(),
         invalid_action_policy: pb::InvalidActionPolicy::from(request.invalid_action_policy).into(),
         invalid_action_reward: invalid_action_reward(request.invalid_action_policy),
-        seeding: request.seeding.as_ref().map(Seeding::encode),
+        seeding: request.seeding.as_ref().map(PieceSource::encode),
         max_episode_steps: request.max_episode_steps,
         action_mask_format: mask_format.into(),
         max_response_bytes: MAX_RESPONSE_BYTES,

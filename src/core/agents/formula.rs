@@ -12,7 +12,7 @@ use crate::engine::{
 };
 use crate::features::Seen;
 use crate::features::kernel::{
-    Apart, Extractor, Kernel, LaneBounds, LaneWork, Lanes, PlacementColumns, Rest, ScoredPlacement,
+    Apart, Extractor, Kernel, LaneBounds, LaneWork, Lanes, PlacementColumns, RestingPiece, ScoredPlacement,
     TerminalValue, Together, dispatch,
 };
 use crate::formula::{Batch, Program, State};
@@ -141,7 +141,13 @@ impl FormulaAgent {
             // Nothing else ends a game on such a playfield.
             let stays = self.terminal_value == TerminalValue::Score || !is_locked_out(rules, row);
             if stays {
-                rests.push(Rest { piece, shape, row, column: placement.column, spin: placement.spin() });
+                rests.push(RestingPiece {
+                    piece,
+                    shape,
+                    row,
+                    column: placement.column,
+                    spin: placement.spin(),
+                });
             }
             stays
         });

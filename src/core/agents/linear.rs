@@ -14,7 +14,7 @@ use crate::engine::{
     every_choice_always_exists, every_placement_exists, is_locked_out, land, lock, placements,
 };
 use crate::features::kernel::{
-    Extractor, Kernel, LaneBounds, LaneWork, Lanes, PlacementRows, Rest, ScoredPlacement, Scorer,
+    Extractor, Kernel, LaneBounds, LaneWork, Lanes, PlacementRows, RestingPiece, ScoredPlacement, Scorer,
     TerminalValue, Together, dispatch,
 };
 use crate::features::{FeatureSet, Seen};
@@ -350,13 +350,19 @@ impl LinearAgent {
             // On such a playfield, nothing else ends a game.
             let stays = self.terminal_value == TerminalValue::Score || !is_locked_out(rules, row);
             if stays {
-                rests.push(Rest { piece, shape, row, column: placement.column, spin: placement.spin() });
+                rests.push(RestingPiece {
+                    piece,
+                    shape,
+                    row,
+                    column: placement.column,
+                    spin: placement.spin(),
+                });
             }
             stays
         });
         let mut measured = together.measure(kernel, rules, playfield, &rests, self.model.is_some());
         if let Some(model) = self.model() {
-            let after = |rest: &Rest| locked(rules, playfield, rest.shape, rest.row, rest.column);
+            let after = |rest: &RestingPiece| locked(rules, playfield, rest.shape, rest.row, rest.column);
             let outputs = model.outputs(&measured.features, rests.iter().map(after));
             for (score, output) in measured.scores.iter_mut().zip(outputs) {
                 *score += f64::from(output);

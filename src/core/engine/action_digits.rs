@@ -7,7 +7,7 @@ use super::rules::{ActionModel, Rules};
 
 /// A digit of an action's number: its meaning, and how many values it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ActionDigit {
+pub struct Digit {
     pub name: &'static str,
     /// Number of values. The smallest value is 0.
     pub size: u32,
@@ -17,18 +17,18 @@ pub struct ActionDigit {
 
 impl Rules {
     /// The digits of an action, the most significant first.
-    pub fn action_digits(&self) -> Vec<ActionDigit> {
+    pub fn action_digits(&self) -> Vec<Digit> {
         match self.action_model {
             ActionModel::Placement => self.placement_digits(),
             ActionModel::Keypress => {
-                vec![ActionDigit { name: "key", size: self.num_actions(), description: "number of the key" }]
+                vec![Digit { name: "key", size: self.num_actions(), description: "number of the key" }]
             }
         }
     }
 
     /// The digits of a placement's number, the most significant first.
-    pub fn placement_digits(&self) -> Vec<ActionDigit> {
-        let digit = |name, size, description| ActionDigit { name, size, description };
+    pub fn placement_digits(&self) -> Vec<Digit> {
+        let digit = |name, size, description| Digit { name, size, description };
         let mut digits = Vec::with_capacity(5);
         if self.hold {
             let description = "1: the current piece is held, and the other one placed";

@@ -49,7 +49,7 @@ pub struct Live {
 
 /// The counters of a game.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Statistics {
+pub struct GameStatistics {
     /// Actions so far: placements or keys.
     pub steps: u64,
     pub pieces: u64,
@@ -197,9 +197,9 @@ impl Live {
     }
 
     /// Steps, pieces, lines, points and sent lines so far.
-    pub fn statistics(&self) -> Statistics {
+    pub fn statistics(&self) -> GameStatistics {
         let Game { pieces, lines, score, .. } = self.game;
-        Statistics { steps: self.steps, pieces, lines, score, sent: self.sent }
+        GameStatistics { steps: self.steps, pieces, lines, score, sent: self.sent }
     }
 
     /// The way the game ended; `None` while it goes on.

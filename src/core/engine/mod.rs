@@ -52,7 +52,7 @@ pub mod steered;
 pub mod timing;
 pub mod visible;
 
-pub use action_digits::ActionDigit;
+pub use action_digits::Digit;
 pub(crate) use choice::choice;
 pub use choice::{ChoiceValue, NamedChoice};
 pub use clears::{AttackTable, Chain, Clear, ClearPoints, ClearWorth};
@@ -65,7 +65,7 @@ pub use hand_paths::{HandPaths, MAX_KEYS};
 pub use incoming::Incoming;
 pub use key::Key;
 pub use keypress::{Fall, FallingPiece};
-pub use live::{ActionRefused, Happened, LandedPiece, Live, Statistics};
+pub use live::{ActionRefused, GameStatistics, Happened, LandedPiece, Live};
 pub use paths::Paths;
 pub use perft::{Perft, perft};
 pub use piece::Piece;

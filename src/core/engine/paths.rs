@@ -36,14 +36,14 @@ const MOVES: [Key; 9] = [
 #[derive(Clone, Debug)]
 pub struct Paths {
     /// The places in order of discovery. The first one is where the piece appears.
-    steps: Vec<Step>,
+    steps: Vec<PathStep>,
     /// The place to drop from, by placement.
     ends: BTreeMap<Resting, u32>,
 }
 
 /// A place and the last step of the way to it.
 #[derive(Clone, Copy, Debug)]
-struct Step {
+struct PathStep {
     place: Place,
     before: u32,
     key: Key,
@@ -108,7 +108,7 @@ impl Paths {
         let mut missing = wanted.map_or(usize::MAX, <[Resting]>::len);
         let mut paths = Paths { steps: Vec::new(), ends: BTreeMap::new() };
         let Some(place) = start else { return paths };
-        let room = Room::new(movement, playfield, tetromino);
+        let room = FreePlaces::new(movement, playfield, tetromino);
         let mut seen = [[[0u64; 32]; 4]; 3];
         let mut see = |place: &Place| {
             let rows = &mut seen[place.arrival as usize][place.orientation][place.column as usize];
@@ -117,9 +117,9 @@ impl Paths {
             is_new
         };
         see(&place);
-        paths.steps.push(Step { place, before: 0, key: Key::HardDrop });
+        paths.steps.push(PathStep { place, before: 0, key: Key::HardDrop });
         let mut next = 0;
-        while let Some(&Step { place, .. }) = paths.steps.get(next) {
+        while let Some(&PathStep { place, .. }) = paths.steps.get(next) {
             if let Entry::Vacant(end) = paths.ends.entry(room.dropped(place)) {
                 missing -= usize::from(wanted.is_some_and(|all| all.binary_search(end.key()).is_ok()));
                 end.insert(next as u32);
@@ -131,7 +131,7 @@ impl Paths {
                 let pressed = room.pressed(place, key);
                 if pressed.is_some_and(|place| see(&place)) {
                     let place = pressed.expect("it has been seen");
-                    paths.steps.push(Step { place, before: next as u32, key });
+                    paths.steps.push(PathStep { place, before: next as u32, key });
                 }
             }
             next += 1;
@@ -156,7 +156,7 @@ impl Paths {
         let mut at = *self.ends.get(&placement)?;
         let mut keys = vec![Key::HardDrop];
         while at != 0 {
-            let Step { before, key, .. } = self.steps[at as usize];
+            let PathStep { before, key, .. } = self.steps[at as usize];
             keys.push(key);
             at = before;
         }
@@ -168,7 +168,7 @@ impl Paths {
     pub(super) fn first_to(&self, placement: Resting) -> Option<Key> {
         let (mut at, mut first) = (*self.ends.get(&placement)?, Key::HardDrop);
         while at != 0 {
-            let Step { before, key, .. } = self.steps[at as usize];
+            let PathStep { before, key, .. } = self.steps[at as usize];
             (at, first) = (before, key);
         }
         Some(first)
@@ -176,7 +176,7 @@ impl Paths {
 }
 
 /// A piece on a playfield, and the free places of its anchor.
-struct Room<'a> {
+struct FreePlaces<'a> {
     tetromino: Tetromino,
     turns: &'a Turns,
     spin_rule: SpinRule,
@@ -187,12 +187,12 @@ struct Room<'a> {
     free: [[u64; 32]; 4],
 }
 
-impl<'a> Room<'a> {
+impl<'a> FreePlaces<'a> {
     fn new<C: Column, const N: usize>(
         movement: &Movement,
         playfield: &PlayfieldOf<C, N>,
         tetromino: Tetromino,
-    ) -> Room<'a> {
+    ) -> FreePlaces<'a> {
         let mut full = [u64::MAX; 32];
         for (full, cells) in full.iter_mut().zip(playfield.columns()) {
             *full = cells.to_u64();
@@ -200,7 +200,7 @@ impl<'a> Room<'a> {
         let turns = Turns::of(movement.rotation_system, movement.half_turns, tetromino);
         let width = playfield.width().into();
         let mut room =
-            Room { tetromino, turns, spin_rule: movement.spin_rule, width, full, free: [[0; 32]; 4] };
+            FreePlaces { tetromino, turns, spin_rule: movement.spin_rule, width, full, free: [[0; 32]; 4] };
         for orientation in 0..4 {
             let cells = cells_from_anchor(tetromino.index(), orientation);
             for column in 0..width {
@@ -264,7 +264,7 @@ impl<'a> Room<'a> {
     }
 }
 
-impl Ground for Room<'_> {
+impl Ground for FreePlaces<'_> {
     fn tetromino(&self) -> Tetromino {
         self.tetromino
     }

@@ -40,9 +40,9 @@ pub struct Perft {
     pub passes: u32,
 }
 
-/// The progress of a count.
+/// The counts so far, and the part of the tree that they cover.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Progress<C = Perft> {
+pub struct CountProgress<C = Perft> {
     pub counted: C,
     /// The finished share of the tree, or of the current pass over it. Treats all subtrees of a node as equally large.
     pub share: f64,
@@ -68,7 +68,7 @@ pub fn perft(
     rules: &Rules,
     pieces: &[Piece],
     distinct_bytes: Option<usize>,
-    look: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    look: &mut dyn FnMut(CountProgress) -> ControlFlow<()>,
 ) -> Perft {
     assert!(pieces.len() <= MAX_PIECES, "{} pieces, expected at most {MAX_PIECES}", pieces.len());
     match (usize::from(rules.width) * usize::from(rules.height)).div_ceil(64) {
@@ -84,15 +84,15 @@ fn count<const WORDS: usize>(
     rules: &Rules,
     pieces: &[Piece],
     distinct_bytes: Option<usize>,
-    look: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    look: &mut dyn FnMut(CountProgress) -> ControlFlow<()>,
 ) -> Perft {
     let distinct =
         distinct_bytes.map(|bytes| DistinctCounter::<WORDS>::new(bytes / size_of::<Item<WORDS>>()));
-    let mut walk = Walk { rules, distinct, look, count: Perft::default(), until_look: LOOK };
+    let mut walk = DropWalk { rules, distinct, look, count: Perft::default(), until_look: LOOK };
     let start = Playfield::empty(rules.width, rules.height);
     loop {
         walk.count.passes += 1;
-        if walk.node(&start, pieces, 0, Part { from: 0.0, width: 1.0 }).is_break() {
+        if walk.node(&start, pieces, 0, Subtree { from: 0.0, width: 1.0 }).is_break() {
             return walk.count;
         }
         match walk.distinct.as_mut().map(DistinctCounter::end_pass) {
@@ -103,10 +103,10 @@ fn count<const WORDS: usize>(
     }
 }
 
-struct Walk<'a, const WORDS: usize> {
+struct DropWalk<'a, const WORDS: usize> {
     rules: &'a Rules,
     distinct: Option<DistinctCounter<WORDS>>,
-    look: &'a mut dyn FnMut(Progress) -> ControlFlow<()>,
+    look: &'a mut dyn FnMut(CountProgress) -> ControlFlow<()>,
     count: Perft,
     /// Placements until the next look.
     until_look: u64,
@@ -114,13 +114,19 @@ struct Walk<'a, const WORDS: usize> {
 
 /// A subtree, as a share of the whole tree.
 #[derive(Clone, Copy)]
-struct Part {
+struct Subtree {
     from: f64,
     width: f64,
 }
 
-impl<const WORDS: usize> Walk<'_, WORDS> {
-    fn node(&mut self, playfield: &Playfield, pieces: &[Piece], lines: u64, part: Part) -> ControlFlow<()> {
+impl<const WORDS: usize> DropWalk<'_, WORDS> {
+    fn node(
+        &mut self,
+        playfield: &Playfield,
+        pieces: &[Piece],
+        lines: u64,
+        part: Subtree,
+    ) -> ControlFlow<()> {
         let Some(&piece) = pieces.first() else {
             self.leaf(playfield, lines);
             return ControlFlow::Continue(());
@@ -145,7 +151,7 @@ impl<const WORDS: usize> Walk<'_, WORDS> {
         playfield: &Playfield,
         pieces: &[Piece],
         lines: u64,
-        part: Part,
+        part: Subtree,
     ) -> ControlFlow<()> {
         let (piece, rest) = (pieces[0], &pieces[1..]);
         let width = part.width / f64::from(made);
@@ -154,7 +160,7 @@ impl<const WORDS: usize> Walk<'_, WORDS> {
             let mut after = *playfield;
             let landed = place(self.rules, &mut after, piece, placement);
             if !landed.terminal {
-                self.node(&after, rest, lines + u64::from(landed.lines), Part { from, width })?;
+                self.node(&after, rest, lines + u64::from(landed.lines), Subtree { from, width })?;
             }
             from += width;
         }
@@ -165,7 +171,7 @@ impl<const WORDS: usize> Walk<'_, WORDS> {
         self.until_look = self.until_look.saturating_sub(made);
         if self.until_look == 0 {
             self.until_look = LOOK;
-            (self.look)(Progress { counted: self.count, share: from })?;
+            (self.look)(CountProgress { counted: self.count, share: from })?;
         }
         ControlFlow::Continue(())
     }

@@ -27,10 +27,10 @@ pub const MAX_SET_BYTES: usize = 1_024;
 
 /// The set of pieces of a game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PieceSet(Kind);
+pub struct PieceSet(SetKind);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Kind {
+enum SetKind {
     /// The seven tetrominoes, in any orientation table.
     #[default]
     Tetrominoes,
@@ -190,14 +190,14 @@ fn spaced(set: &PieceSet) -> String {
 
 impl PieceSet {
     /// The seven tetrominoes, in the order I O T Z S J L.
-    pub const TETROMINOES: PieceSet = PieceSet(Kind::Tetrominoes);
+    pub const TETROMINOES: PieceSet = PieceSet(SetKind::Tetrominoes);
     /// The set named `melax`: pieces of one to three cells, and a square.
-    pub const MELAX: PieceSet = PieceSet(Kind::Named(1));
+    pub const MELAX: PieceSet = PieceSet(SetKind::Named(1));
 
     /// The set with this name; upper and lower case are equal.
     pub fn named(name: &str) -> Option<PieceSet> {
         let index = PIECE_SETS.iter().position(|set| set.name.eq_ignore_ascii_case(name))?;
-        Some(if index == 0 { PieceSet::TETROMINOES } else { PieceSet(Kind::Named(index as u8)) })
+        Some(if index == 0 { PieceSet::TETROMINOES } else { PieceSet(SetKind::Named(index as u8)) })
     }
 
     /// Reads a name, or drawings separated by blanks: `A=X./XX B=XX`. Drawings without letters get A, B, C ...
@@ -240,22 +240,22 @@ impl PieceSet {
             set.letters[i] = letter;
             set.drawings[i] = number_of_drawing(drawing)?;
         }
-        Ok(PieceSet(Kind::Drawn(set)))
+        Ok(PieceSet(SetKind::Drawn(set)))
     }
 
     /// Whether this is the set of tetrominoes, the only set that all rules and the kernels support.
     #[inline(always)]
     pub const fn is_tetrominoes(&self) -> bool {
-        matches!(self.0, Kind::Tetrominoes)
+        matches!(self.0, SetKind::Tetrominoes)
     }
 
     /// Number of pieces, 1 to [`MAX_PIECES`].
     #[inline]
     pub fn len(&self) -> usize {
         match &self.0 {
-            Kind::Tetrominoes => Tetromino::ALL.len(),
-            Kind::Named(index) => PIECE_SETS[usize::from(*index)].shapes.len(),
-            Kind::Drawn(set) => set.len.into(),
+            SetKind::Tetrominoes => Tetromino::ALL.len(),
+            SetKind::Named(index) => PIECE_SETS[usize::from(*index)].shapes.len(),
+            SetKind::Drawn(set) => set.len.into(),
         }
     }
 
@@ -280,9 +280,9 @@ impl PieceSet {
     /// When the set has no such piece.
     pub fn letter(&self, piece: Piece) -> char {
         let letters = match &self.0 {
-            Kind::Tetrominoes => PIECE_SETS[0].letters.as_bytes(),
-            Kind::Named(index) => PIECE_SETS[usize::from(*index)].letters.as_bytes(),
-            Kind::Drawn(set) => &set.letters[..set.len.into()],
+            SetKind::Tetrominoes => PIECE_SETS[0].letters.as_bytes(),
+            SetKind::Named(index) => PIECE_SETS[usize::from(*index)].letters.as_bytes(),
+            SetKind::Drawn(set) => &set.letters[..set.len.into()],
         };
         letters[piece.index()].into()
     }
@@ -326,9 +326,9 @@ impl PieceSet {
     /// When the set has no such piece.
     pub(super) fn shapes(&self, piece: Piece) -> &'static Shapes {
         match &self.0 {
-            Kind::Tetrominoes => &CANONICAL[piece.index()],
-            Kind::Named(index) => &PIECE_SETS[usize::from(*index)].shapes[piece.index()],
-            Kind::Drawn(set) => &DRAWINGS[usize::from(set.drawings[..set.len.into()][piece.index()])],
+            SetKind::Tetrominoes => &CANONICAL[piece.index()],
+            SetKind::Named(index) => &PIECE_SETS[usize::from(*index)].shapes[piece.index()],
+            SetKind::Drawn(set) => &DRAWINGS[usize::from(set.drawings[..set.len.into()][piece.index()])],
         }
     }
 
@@ -356,9 +356,9 @@ impl PieceSet {
 impl fmt::Display for PieceSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Kind::Tetrominoes => f.write_str(PIECE_SETS[0].name),
-            Kind::Named(index) => f.write_str(PIECE_SETS[usize::from(index)].name),
-            Kind::Drawn(_) => f.write_str(&self.drawings()),
+            SetKind::Tetrominoes => f.write_str(PIECE_SETS[0].name),
+            SetKind::Named(index) => f.write_str(PIECE_SETS[usize::from(index)].name),
+            SetKind::Drawn(_) => f.write_str(&self.drawings()),
         }
     }
 }
@@ -383,21 +383,21 @@ fn one_letter(letter: &str) -> Result<u8, PieceSetError> {
 
 /// The shapes of every drawing, in the order of [`CELLS`].
 static DRAWINGS: LazyLock<Vec<Shapes>> = LazyLock::new(|| {
-    let shapes = |cells: &Cells| Shapes::of_piece(Shape::from_cells(cells));
+    let shapes = |cells: &CellOffsets| Shapes::of_piece(Shape::from_cells(cells));
     CELLS.iter().map(shapes).collect()
 });
 
 /// The cells of every drawing, sorted.
-static CELLS: LazyLock<Vec<Cells>> = LazyLock::new(every_drawing);
+static CELLS: LazyLock<Vec<CellOffsets>> = LazyLock::new(every_drawing);
 
 /// Sorted rows and columns of cells, counted from the lowest row and the leftmost column with a cell.
-type Cells = Vec<(u8, u8)>;
+type CellOffsets = Vec<(u8, u8)>;
 
 /// All drawings of one to five touching cells: 1, 4, 20, 110 and 638, in total 773.
 ///
 /// Adds one cell in every place next to each drawing, and keeps each new drawing once.
-fn every_drawing() -> Vec<Cells> {
-    let mut all: BTreeSet<Cells> = BTreeSet::new();
+fn every_drawing() -> Vec<CellOffsets> {
+    let mut all: BTreeSet<CellOffsets> = BTreeSet::new();
     let mut last = BTreeSet::from([vec![(0, 0)]]);
     while last.iter().next().is_some_and(|cells| cells.len() < MAX_SIDE) {
         let mut larger = BTreeSet::new();
@@ -424,12 +424,13 @@ fn around((row, column): (u8, u8)) -> impl Iterator<Item = (u8, u8)> {
 }
 
 /// Sorted cells, moved so that the lowest row and the leftmost column are 0. A row or column of 255 stands for -1.
-fn in_its_corner(cells: impl Iterator<Item = (u8, u8)>) -> Cells {
+fn in_its_corner(cells: impl Iterator<Item = (u8, u8)>) -> CellOffsets {
     let up: Vec<(u8, u8)> =
         cells.map(|(row, column)| (row.wrapping_add(1), column.wrapping_add(1))).collect();
     let lowest = up.iter().map(|cell| cell.0).min().unwrap_or(0);
     let leftmost = up.iter().map(|cell| cell.1).min().unwrap_or(0);
-    let mut cells: Cells = up.into_iter().map(|(row, column)| (row - lowest, column - leftmost)).collect();
+    let mut cells: CellOffsets =
+        up.into_iter().map(|(row, column)| (row - lowest, column - leftmost)).collect();
     cells.sort_unstable();
     cells
 }
@@ -451,7 +452,7 @@ fn number_of_drawing(drawing: &str) -> Result<u16, PieceSetError> {
     let (Some(lowest), Some(leftmost)) = (lowest, leftmost) else { return Err(no_piece()) };
     // A clipped number never matches, because no drawing is that large.
     let small = |at: usize, least: usize| u8::try_from(at - least).unwrap_or(u8::MAX);
-    let mut cells: Cells =
+    let mut cells: CellOffsets =
         full.iter().map(|&(row, column)| (small(row, lowest), small(column, leftmost))).collect();
     cells.sort_unstable();
     CELLS.binary_search(&cells).map(|number| number as u16).map_err(|_| no_piece())

@@ -114,12 +114,12 @@ impl Odds {
 /// Clones are cheap: they share an explicit sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dealer {
-    source: Source,
+    source: PieceStream,
     dealt: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Source {
+enum PieceStream {
     Uniform {
         seed: u64,
         stream: u64,
@@ -205,7 +205,7 @@ impl Dealer {
 
     /// A dealer of an explicit sequence, from its beginning.
     pub fn sequence(pieces: Arc<[Piece]>) -> Dealer {
-        Dealer { source: Source::Sequence(pieces), dealt: 0 }
+        Dealer { source: PieceStream::Sequence(pieces), dealt: 0 }
     }
 
     /// Restores a dealer from a state made by [`Dealer::state`].
@@ -215,23 +215,23 @@ impl Dealer {
 
     fn from_parts(randomizer: Randomizer, dealt: u64, source: DealerSource) -> Dealer {
         let source = match (source, randomizer) {
-            (DealerSource::Sequence(pieces), _) => Source::Sequence(pieces),
+            (DealerSource::Sequence(pieces), _) => PieceStream::Sequence(pieces),
             (DealerSource::Seed { seed, .. }, Randomizer::Uniform) => {
-                Source::Uniform { seed, stream: stream(seed, Tag::Pieces), num_pieces: 7 }
+                PieceStream::Uniform { seed, stream: stream(seed, Tag::Pieces), num_pieces: 7 }
             }
-            (DealerSource::Seed { seed, bag, .. }, Randomizer::Bag7) => Source::Bag7 { seed, bag },
+            (DealerSource::Seed { seed, bag, .. }, Randomizer::Bag7) => PieceStream::Bag7 { seed, bag },
             (DealerSource::Seed { seed, behind, .. }, Randomizer::Balanced) => {
-                Source::Balanced { seed, behind }
+                PieceStream::Balanced { seed, behind }
             }
             (DealerSource::Seed { seed, bag, .. }, Randomizer::Nes) => {
-                Source::Nes { seed, last: (dealt > 0).then_some(bag[0]) }
+                PieceStream::Nes { seed, last: (dealt > 0).then_some(bag[0]) }
             }
             (DealerSource::OtherSeed { seed, bag }, Randomizer::Bag7) => {
-                Source::Bag(Box::new(OpenBag { seed, bag }))
+                PieceStream::Bag(Box::new(OpenBag { seed, bag }))
             }
             // Rules with other pieces allow no third randomizer.
             (DealerSource::OtherSeed { seed, bag }, _) => {
-                Source::Uniform { seed, stream: stream(seed, Tag::Pieces), num_pieces: bag.len() as u8 }
+                PieceStream::Uniform { seed, stream: stream(seed, Tag::Pieces), num_pieces: bag.len() as u8 }
             }
         };
         Dealer { source, dealt }
@@ -242,27 +242,27 @@ impl Dealer {
     pub fn deal(&mut self) -> Option<Piece> {
         let n = self.dealt;
         let piece = match &mut self.source {
-            Source::Uniform { stream, num_pieces, .. } => {
+            PieceStream::Uniform { stream, num_pieces, .. } => {
                 Piece::new(below(stream_word(*stream, n), (*num_pieces).into()) as u8)
             }
-            Source::Bag(open) => open.deal(n),
-            Source::Bag7 { seed, bag } => {
+            PieceStream::Bag(open) => open.deal(n),
+            PieceStream::Bag7 { seed, bag } => {
                 if n.is_multiple_of(7) {
                     *bag = shuffled_bag(*seed, n / 7);
                 }
                 bag[(n % 7) as usize]
             }
-            Source::Balanced { seed, behind } => {
+            PieceStream::Balanced { seed, behind } => {
                 let piece = weighted_draw(word(*seed, Tag::Pieces, n), behind);
                 count_one_more(behind, piece);
                 piece
             }
-            Source::Nes { seed, last } => {
+            PieceStream::Nes { seed, last } => {
                 let piece = drawn_again(word(*seed, Tag::Pieces, n), *last);
                 *last = Some(piece);
                 piece
             }
-            Source::Sequence(pieces) => *pieces.get(usize::try_from(n).ok()?)?,
+            PieceStream::Sequence(pieces) => *pieces.get(usize::try_from(n).ok()?)?,
         };
         self.dealt = n.wrapping_add(1); // no game deals that many pieces
         Some(piece)
@@ -273,18 +273,18 @@ impl Dealer {
     /// 9 for each other one. Future pieces of an explicit sequence are unknown, so their odds are equal.
     pub fn odds(&self) -> Odds {
         match &self.source {
-            Source::Uniform { .. } | Source::Sequence(_) => Odds::EVEN,
-            Source::Bag7 { bag, .. } => {
+            PieceStream::Uniform { .. } | PieceStream::Sequence(_) => Odds::EVEN,
+            PieceStream::Bag7 { bag, .. } => {
                 let mut odds = [0; 7];
                 let dealt = (self.dealt % 7) as usize;
                 let left = if dealt == 0 { &Tetromino::ALL[..] } else { &bag[dealt..] };
                 left.iter().for_each(|piece| odds[piece.index()] = 1);
                 Odds::of_seven(odds)
             }
-            Source::Bag(open) => open.odds(self.dealt),
-            Source::Balanced { behind, .. } => Odds::of_seven(balanced_weights(behind)),
-            Source::Nes { last: None, .. } => Odds::EVEN,
-            Source::Nes { last: Some(last), .. } => {
+            PieceStream::Bag(open) => open.odds(self.dealt),
+            PieceStream::Balanced { behind, .. } => Odds::of_seven(balanced_weights(behind)),
+            PieceStream::Nes { last: None, .. } => Odds::EVEN,
+            PieceStream::Nes { last: Some(last), .. } => {
                 let mut odds = [9; 7];
                 odds[last.index()] = 2;
                 Odds::of_seven(odds)
@@ -296,9 +296,12 @@ impl Dealer {
     pub fn restart(&mut self, seed: u64) {
         self.dealt = 0;
         match &mut self.source {
-            Source::Balanced { behind, .. } => *behind = EVEN,
-            Source::Nes { last, .. } => *last = None,
-            Source::Uniform { .. } | Source::Bag7 { .. } | Source::Bag(_) | Source::Sequence(_) => {}
+            PieceStream::Balanced { behind, .. } => *behind = EVEN,
+            PieceStream::Nes { last, .. } => *last = None,
+            PieceStream::Uniform { .. }
+            | PieceStream::Bag7 { .. }
+            | PieceStream::Bag(_)
+            | PieceStream::Sequence(_) => {}
         }
         self.reseed(seed);
     }
@@ -306,12 +309,12 @@ impl Dealer {
     /// The seed of future pieces; `None` for an explicit sequence.
     pub fn seed(&self) -> Option<u64> {
         match &self.source {
-            Source::Uniform { seed, .. }
-            | Source::Bag7 { seed, .. }
-            | Source::Balanced { seed, .. }
-            | Source::Nes { seed, .. } => Some(*seed),
-            Source::Bag(open) => Some(open.seed),
-            Source::Sequence(_) => None,
+            PieceStream::Uniform { seed, .. }
+            | PieceStream::Bag7 { seed, .. }
+            | PieceStream::Balanced { seed, .. }
+            | PieceStream::Nes { seed, .. } => Some(*seed),
+            PieceStream::Bag(open) => Some(open.seed),
+            PieceStream::Sequence(_) => None,
         }
     }
 
@@ -323,7 +326,7 @@ impl Dealer {
     /// The explicit sequence, if the dealer has one.
     pub fn written(&self) -> Option<&Arc<[Piece]>> {
         match &self.source {
-            Source::Sequence(pieces) => Some(pieces),
+            PieceStream::Sequence(pieces) => Some(pieces),
             _ => None,
         }
     }
@@ -334,7 +337,7 @@ impl Dealer {
     /// If the sequence differs, or the dealer has none.
     pub fn share(&mut self, copy: Arc<[Piece]>) {
         assert_eq!(self.written(), Some(&copy), "a copy of the same sequence");
-        self.source = Source::Sequence(copy);
+        self.source = PieceStream::Sequence(copy);
     }
 
     /// Continues with another seed. The dealt pieces, the open bag and the counts stay; future pieces are new.
@@ -342,14 +345,16 @@ impl Dealer {
     /// An explicit sequence has no seed and does not change.
     pub fn reseed(&mut self, new_seed: u64) {
         match &mut self.source {
-            Source::Uniform { seed, stream: words, .. } => {
+            PieceStream::Uniform { seed, stream: words, .. } => {
                 (*seed, *words) = (new_seed, stream(new_seed, Tag::Pieces));
             }
-            Source::Bag(open) => open.seed = new_seed,
-            Source::Bag7 { seed, .. } | Source::Balanced { seed, .. } | Source::Nes { seed, .. } => {
+            PieceStream::Bag(open) => open.seed = new_seed,
+            PieceStream::Bag7 { seed, .. }
+            | PieceStream::Balanced { seed, .. }
+            | PieceStream::Nes { seed, .. } => {
                 *seed = new_seed;
             }
-            Source::Sequence(_) => {}
+            PieceStream::Sequence(_) => {}
         }
     }
 
@@ -357,21 +362,23 @@ impl Dealer {
     pub fn state(&self, pieces: &PieceSet) -> DealerState {
         let bag = Tetromino::ALL;
         let source = match &self.source {
-            Source::Uniform { seed, .. } if !pieces.is_tetrominoes() => {
+            PieceStream::Uniform { seed, .. } if !pieces.is_tetrominoes() => {
                 DealerSource::OtherSeed { seed: *seed, bag: pieces.iter().collect() }
             }
-            Source::Bag(open) => DealerSource::OtherSeed { seed: open.seed, bag: open.bag.clone() },
-            Source::Uniform { seed, .. } => DealerSource::Seed { seed: *seed, bag, behind: EVEN },
-            Source::Bag7 { seed, bag } => DealerSource::Seed { seed: *seed, bag: *bag, behind: EVEN },
-            Source::Balanced { seed, behind } => DealerSource::Seed { seed: *seed, bag, behind: *behind },
-            Source::Nes { seed, last } => {
+            PieceStream::Bag(open) => DealerSource::OtherSeed { seed: open.seed, bag: open.bag.clone() },
+            PieceStream::Uniform { seed, .. } => DealerSource::Seed { seed: *seed, bag, behind: EVEN },
+            PieceStream::Bag7 { seed, bag } => DealerSource::Seed { seed: *seed, bag: *bag, behind: EVEN },
+            PieceStream::Balanced { seed, behind } => {
+                DealerSource::Seed { seed: *seed, bag, behind: *behind }
+            }
+            PieceStream::Nes { seed, last } => {
                 let mut bag = bag;
                 if let Some(last) = last {
                     bag[..=last.index()].rotate_right(1);
                 }
                 DealerSource::Seed { seed: *seed, bag, behind: EVEN }
             }
-            Source::Sequence(pieces) => DealerSource::Sequence(pieces.clone()),
+            PieceStream::Sequence(pieces) => DealerSource::Sequence(pieces.clone()),
         };
         DealerState { dealt: self.dealt, source }
     }

@@ -152,7 +152,7 @@ impl SteeredPiece {
     /// Whether the piece is between the walls and above the floor, and overlaps no full cell.
     pub fn is_free<C: Column, const N: usize>(&self, rules: &Rules, playfield: &PlayfieldOf<C, N>) -> bool {
         let Place { orientation, column, row, .. } = self.place(rules.spin_rule);
-        Around::new(rules, playfield, self.tetromino).is_free(orientation, column, row)
+        Surroundings::new(rules, playfield, self.tetromino).is_free(orientation, column, row)
     }
 
     /// Plays one step: first the key, if possible, then a step of time. [`Key::Hold`] has no effect here:
@@ -168,7 +168,7 @@ impl SteeredPiece {
     ) -> Steered {
         let Timing { fall_delay, lock_delay, lock_resets } =
             rules.timing.expect("time passes by these rules");
-        let around = Around::new(rules, playfield, self.tetromino);
+        let around = Surroundings::new(rules, playfield, self.tetromino);
         let mut place = self.place(rules.spin_rule);
         let turned = |quarters| around.turned(place, quarters, self.lifts < MAX_LIFTS);
         let unturned = |moved: Option<Place>| (moved, Arrival::Moved, false);
@@ -299,7 +299,7 @@ pub fn can_rest<C: Column, const N: usize>(
 ) -> bool {
     let Resting { orientation, column, row, spin: _ } = resting;
     let Some(shape) = TRUE_POSES[tetromino.index()].get(usize::from(orientation)) else { return false };
-    let around = Around::new(rules, playfield, tetromino);
+    let around = Surroundings::new(rules, playfield, tetromino);
     let place = Place {
         orientation: orientation.into(),
         column: i32::from(column) + i32::from(shape.anchor_column),
@@ -316,18 +316,18 @@ pub fn can_rest<C: Column, const N: usize>(
 }
 
 /// A piece and the playfield around it.
-struct Around<'a, C: Column, const N: usize> {
+struct Surroundings<'a, C: Column, const N: usize> {
     tetromino: Tetromino,
     turns: &'a Turns,
     spin_rule: SpinRule,
     playfield: &'a PlayfieldOf<C, N>,
 }
 
-impl<'a, C: Column, const N: usize> Around<'a, C, N> {
+impl<'a, C: Column, const N: usize> Surroundings<'a, C, N> {
     #[inline]
-    fn new(rules: &Rules, playfield: &'a PlayfieldOf<C, N>, tetromino: Tetromino) -> Around<'a, C, N> {
+    fn new(rules: &Rules, playfield: &'a PlayfieldOf<C, N>, tetromino: Tetromino) -> Surroundings<'a, C, N> {
         let turns = Turns::of(rules.rotation_system, rules.half_turns, tetromino);
-        Around { tetromino, turns, spin_rule: rules.spin_rule, playfield }
+        Surroundings { tetromino, turns, spin_rule: rules.spin_rule, playfield }
     }
 
     /// The place after a fall to the ground; `None` if the piece already rests.
@@ -341,7 +341,7 @@ impl<'a, C: Column, const N: usize> Around<'a, C, N> {
     }
 }
 
-impl<C: Column, const N: usize> Ground for Around<'_, C, N> {
+impl<C: Column, const N: usize> Ground for Surroundings<'_, C, N> {
     #[inline]
     fn tetromino(&self) -> Tetromino {
         self.tetromino

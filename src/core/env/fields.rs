@@ -68,10 +68,10 @@ pub struct FieldInfo {
     /// Whether callers who list no fields get this one, if the rules have it.
     pub is_default: fn(&EnvConfig) -> bool,
     /// Smallest and largest possible number, if bounded.
-    bounds: fn(&EnvConfig) -> Bounds,
+    bounds: fn(&EnvConfig) -> FieldBounds,
 }
 
-type Bounds = (Option<f64>, Option<f64>);
+type FieldBounds = (Option<f64>, Option<f64>);
 
 /// Kind of a field's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -525,24 +525,24 @@ fn can_be_invalid(config: &EnvConfig) -> bool {
         && config.invalid_action_policy != InvalidActionPolicy::Reject
 }
 
-fn unbounded(_: &EnvConfig) -> Bounds {
+fn unbounded(_: &EnvConfig) -> FieldBounds {
     (None, None)
 }
 
-fn within(low: i64, high: i64) -> Bounds {
+fn within(low: i64, high: i64) -> FieldBounds {
     (Some(low as f64), Some(high as f64))
 }
 
-fn flag(_: &EnvConfig) -> Bounds {
+fn flag(_: &EnvConfig) -> FieldBounds {
     within(0, 1)
 }
 
 /// Bounds of a piece's number, where -1 means none.
-fn piece(config: &EnvConfig) -> Bounds {
+fn piece(config: &EnvConfig) -> FieldBounds {
     within(-1, config.rules.pieces.len() as i64 - 1)
 }
 
-fn count(_: &EnvConfig) -> Bounds {
+fn count(_: &EnvConfig) -> FieldBounds {
     (Some(0.0), None)
 }
 

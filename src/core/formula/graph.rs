@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use super::bounds::MAX_COST;
 use super::op::Op;
-use super::program::{Formula, Program, Step};
+use super::program::{Formula, Program, ProgramStep};
 use super::state::Fact;
 use crate::features::{FeatureColumn, FeatureError, FeatureSet, MAX_COLUMNS};
 
@@ -155,7 +155,7 @@ impl Graph {
                         num_columns - 1
                     });
                     columns[usize::from(id)] = writes;
-                    steps.push(Step { op, reads, writes });
+                    steps.push(ProgramStep { op, reads, writes });
                     continue;
                 }
             };

@@ -32,21 +32,21 @@ pub fn parse(text: &str, rules: &Rules) -> Result<Formula, FormulaError> {
         .formula()
 }
 
-/// The value of a part.
+/// What a part gives: a number, a condition or a piece.
 #[derive(Clone, Copy, Debug)]
-enum Value {
+enum PartValue {
     Number(Id),
     Condition(Id),
     Seat(Seat),
     Letter(Piece),
 }
 
-impl Value {
+impl PartValue {
     fn kind(self) -> &'static str {
         match self {
-            Value::Number(_) => "a number",
-            Value::Condition(_) => "a condition",
-            Value::Seat(_) | Value::Letter(_) => "a piece",
+            PartValue::Number(_) => "a number",
+            PartValue::Condition(_) => "a condition",
+            PartValue::Seat(_) | PartValue::Letter(_) => "a piece",
         }
     }
 }
@@ -54,7 +54,7 @@ impl Value {
 /// A part, and its bytes in the text.
 #[derive(Clone, Debug)]
 struct Part {
-    value: Value,
+    value: PartValue,
     span: Range<usize>,
 }
 
@@ -65,7 +65,7 @@ struct Parser<'a> {
     at: usize,
     depth: u32,
     /// Variables, in the order of the text.
-    lets: Vec<(&'a str, Value)>,
+    lets: Vec<(&'a str, PartValue)>,
     graph: Graph,
 }
 
@@ -98,7 +98,7 @@ impl<'a> Parser<'a> {
         }
         self.expect("=", "=")?;
         let part = self.expression(0)?;
-        if !matches!(part.value, Value::Number(_) | Value::Condition(_)) {
+        if !matches!(part.value, PartValue::Number(_) | PartValue::Condition(_)) {
             return Err(self.wrong_kind(&part, "a number or a condition"));
         }
         self.expect(";", "an operator or ; after the value of a variable")?;
@@ -139,21 +139,23 @@ impl<'a> Parser<'a> {
         let value = match operator {
             Operator::Arithmetic(op) => {
                 let operands = [self.number(left)?, self.number(right)?];
-                Value::Number(self.step(op, &operands, &span)?)
+                PartValue::Number(self.step(op, &operands, &span)?)
             }
             Operator::Logic(op) => {
                 let operands = [self.condition(left)?, self.condition(right)?];
-                Value::Condition(self.step(op, &operands, &span)?)
+                PartValue::Condition(self.step(op, &operands, &span)?)
             }
             Operator::Comparison(op, swapped, negated) => {
                 let compared = match (left.value, right.value) {
-                    (Value::Seat(seat), Value::Letter(piece)) | (Value::Letter(piece), Value::Seat(seat))
+                    (PartValue::Seat(seat), PartValue::Letter(piece))
+                    | (PartValue::Letter(piece), PartValue::Seat(seat))
                         if op == Op::Equal =>
                     {
                         let fact = self.graph.fact(Fact::Is(seat, piece));
                         self.checked(fact, &span)?
                     }
-                    (Value::Seat(_) | Value::Letter(_), _) | (_, Value::Seat(_) | Value::Letter(_)) => {
+                    (PartValue::Seat(_) | PartValue::Letter(_), _)
+                    | (_, PartValue::Seat(_) | PartValue::Letter(_)) => {
                         let letters = self.rules.pieces.letters().map(String::from).collect::<Vec<_>>();
                         let problem = format!(
                             "pieces compare as in `current == {}`, expected current, next or held, then == or !=, then one of {}",
@@ -170,7 +172,7 @@ impl<'a> Parser<'a> {
                         self.step(op, &operands, &span)?
                     }
                 };
-                Value::Condition(if negated { self.step(Op::Not, &[compared], &span)? } else { compared })
+                PartValue::Condition(if negated { self.step(Op::Not, &[compared], &span)? } else { compared })
             }
             Operator::Power => unreachable!("a power has no right operand"),
         };
@@ -190,13 +192,13 @@ impl<'a> Parser<'a> {
         let span = base.span.start..span.end;
         if exponent == 0.0 {
             let one = self.graph.number(1.0);
-            return Ok(Part { value: Value::Number(self.checked(one, &span)?), span });
+            return Ok(Part { value: PartValue::Number(self.checked(one, &span)?), span });
         }
         let mut product = number;
         for _ in 1..exponent as u32 {
             product = self.step(Op::Mul, &[product, number], &span)?;
         }
-        Ok(Part { value: Value::Number(product), span })
+        Ok(Part { value: PartValue::Number(product), span })
     }
 
     fn operand(&mut self) -> Result<Part, FormulaError> {
@@ -210,7 +212,7 @@ impl<'a> Parser<'a> {
             TokenKind::Number(number) => {
                 let span = self.advance();
                 let id = self.graph.literal(number);
-                Value::Number(self.checked(id, &span)?)
+                PartValue::Number(self.checked(id, &span)?)
             }
             TokenKind::Name(name) => self.named(name)?,
             TokenKind::Symbol("(") => {
@@ -225,7 +227,7 @@ impl<'a> Parser<'a> {
                 let number = self.number(&part)?;
                 let minus_one = self.graph.number(-1.0);
                 let minus_one = self.checked(minus_one, &start)?;
-                Value::Number(self.step(Op::Mul, &[minus_one, number], &part.span)?)
+                PartValue::Number(self.step(Op::Mul, &[minus_one, number], &part.span)?)
             }
             _ => return Err(self.unexpected("a number, a feature, a condition or (")),
         };
@@ -234,7 +236,7 @@ impl<'a> Parser<'a> {
     }
 
     /// An operand that begins with a name.
-    fn named(&mut self, name: &'a str) -> Result<Value, FormulaError> {
+    fn named(&mut self, name: &'a str) -> Result<PartValue, FormulaError> {
         let span = self.advance();
         if let Some((_, value)) = self.lets.iter().find(|(known, _)| *known == name) {
             return Ok(*value);
@@ -244,17 +246,17 @@ impl<'a> Parser<'a> {
             "not" => {
                 let part = self.expression(COMPARISON)?;
                 let condition = self.condition(&part)?;
-                return Ok(Value::Condition(self.step(Op::Not, &[condition], &part.span)?));
+                return Ok(PartValue::Condition(self.step(Op::Not, &[condition], &part.span)?));
             }
             "sum" => return self.sum(),
             "width" | "height" => {
                 let size = if name == "width" { self.rules.width } else { self.rules.height };
                 let id = self.graph.number(size.into());
-                return Ok(Value::Number(self.checked(id, &span)?));
+                return Ok(PartValue::Number(self.checked(id, &span)?));
             }
             "lines" | "pieces" => {
                 let fact = self.graph.fact(if name == "lines" { Fact::Lines } else { Fact::Pieces });
-                return Ok(Value::Number(self.checked(fact, &span)?));
+                return Ok(PartValue::Number(self.checked(fact, &span)?));
             }
             "let" => {
                 let problem = "`let` stands at the beginning of a formula, before its score".to_owned();
@@ -267,10 +269,10 @@ impl<'a> Parser<'a> {
         }
         if let Some((_, seat)) = Seat::ALL.iter().find(|(known, _)| *known == name) {
             self.check_seat(*seat, &span)?;
-            return Ok(Value::Seat(*seat));
+            return Ok(PartValue::Seat(*seat));
         }
         if let Some(piece) = self.letter(name) {
-            return Ok(Value::Letter(piece));
+            return Ok(PartValue::Letter(piece));
         }
         if KEYWORDS.contains(&name) {
             self.at -= 1;
@@ -280,11 +282,11 @@ impl<'a> Parser<'a> {
         let span = span.start..self.tokens[self.at - 1].span.end;
         let column = self.column(&full_name, &span)?;
         let feature = self.graph.feature(column);
-        Ok(Value::Number(self.checked(feature, &span)?))
+        Ok(PartValue::Number(self.checked(feature, &span)?))
     }
 
     /// A choice between two numbers, after `if`.
-    fn choice(&mut self) -> Result<Value, FormulaError> {
+    fn choice(&mut self) -> Result<PartValue, FormulaError> {
         let condition = self.expression(0)?;
         let condition = self.condition(&condition)?;
         self.expect("then", "an operator or `then`")?;
@@ -294,11 +296,11 @@ impl<'a> Parser<'a> {
         let no = self.expression(0)?;
         let second = self.number(&no)?;
         let span = yes.span.start..no.span.end;
-        Ok(Value::Number(self.step(Op::Select, &[condition, first, second], &span)?))
+        Ok(PartValue::Number(self.step(Op::Select, &[condition, first, second], &span)?))
     }
 
     /// A call, after the name of the function. `min` and `max` take two numbers or more, from left to right.
-    fn call(&mut self, name: &str, op: Op) -> Result<Value, FormulaError> {
+    fn call(&mut self, name: &str, op: Op) -> Result<PartValue, FormulaError> {
         let start = self.tokens[self.at - 1].span.start;
         self.expect("(", "(")?;
         let part = self.expression(0)?;
@@ -319,11 +321,11 @@ impl<'a> Parser<'a> {
             let span = start..self.tokens[self.at - 1].span.end;
             return Err(self.error(span, format!("{name} has one number, expected two or more")));
         }
-        Ok(Value::Number(result))
+        Ok(PartValue::Number(result))
     }
 
     /// The sum of a family, after `sum`.
-    fn sum(&mut self) -> Result<Value, FormulaError> {
+    fn sum(&mut self) -> Result<PartValue, FormulaError> {
         self.expect("(", "(")?;
         let TokenKind::Name(family) = self.peek() else {
             return Err(self.unexpected("a family of features, such as column_height"));
@@ -347,7 +349,7 @@ impl<'a> Parser<'a> {
             });
         }
         self.expect(")", ")")?;
-        Ok(Value::Number(sum.expect("a family has features")))
+        Ok(PartValue::Number(sum.expect("a family has features")))
     }
 
     /// The full name of a feature: its name, and the index if one follows.
@@ -420,14 +422,14 @@ impl<'a> Parser<'a> {
 
     fn number(&self, part: &Part) -> Result<Id, FormulaError> {
         match part.value {
-            Value::Number(id) => Ok(id),
+            PartValue::Number(id) => Ok(id),
             _ => Err(self.wrong_kind(part, "a number")),
         }
     }
 
     fn condition(&self, part: &Part) -> Result<Id, FormulaError> {
         match part.value {
-            Value::Condition(id) => Ok(id),
+            PartValue::Condition(id) => Ok(id),
             _ => Err(self.wrong_kind(part, "a condition, such as holes > 0")),
         }
     }

@@ -25,7 +25,7 @@ pub struct Program {
     pub(super) set: FeatureSet,
     pub(super) facts: Vec<Fact>,
     pub(super) numbers: Vec<f64>,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<ProgramStep>,
     pub(super) num_columns: usize,
     pub(super) cost: u32,
     pub(super) largest_number: f64,
@@ -33,7 +33,7 @@ pub struct Program {
 
 /// One operation, the columns that it reads, and the column that it writes, which may be one of them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
+pub(super) struct ProgramStep {
     pub op: Op,
     pub reads: [u16; 3],
     pub writes: u16,

@@ -14,7 +14,8 @@ use crate::engine::{
     comes_to_rest, drops, every_choice_always_exists, is_locked_out, land, land_at,
 };
 use crate::features::kernel::{
-    Extractor, Kernel, LaneBounds, LaneWork, Lanes, Measured, PlacementRows, Rest, Together, dispatch,
+    Extractor, Kernel, LaneBounds, LaneWork, Lanes, Measurements, PlacementRows, RestingPiece, Together,
+    dispatch,
 };
 use crate::features::{FeatureSet, Seen};
 
@@ -347,12 +348,12 @@ fn enumerate_each(
                 together.filter(|_| Together::holds(rules, playfield)).map(|(kernel, together)| {
                     let rest = |&(piece, placement): &(Piece, Placement)| {
                         let (shape, row) = comes_to_rest(rules, playfield, piece, placement);
-                        Rest { piece, shape, row, column: placement.column, spin: placement.spin() }
+                        RestingPiece { piece, shape, row, column: placement.column, spin: placement.spin() }
                     };
-                    let rests: Vec<Rest> = all.iter().map(rest).collect();
+                    let rests: Vec<RestingPiece> = all.iter().map(rest).collect();
                     together.measure(*kernel, rules, playfield, &rests, set.is_some())
                 });
-            if let Some(Measured { features, .. }) = &measured {
+            if let Some(Measurements { features, .. }) = &measured {
                 columns.features.extend_from_slice(features);
             }
             let looks = measured.is_none() || options.preclear_boards || options.afterstates;
@@ -369,7 +370,7 @@ fn enumerate_each(
                 let (landed, is_empty) = match (&landing, &measured) {
                     (Some(landing), _) => (landing.landed(), landing.afterstate.occupied_rows() == 0),
                     // On such a playfield, nothing else ends a game.
-                    (None, Some(Measured { lines, is_empty, .. })) => (
+                    (None, Some(Measurements { lines, is_empty, .. })) => (
                         Landed { lines: lines[n], sunk: 0, terminal: is_locked_out(rules, row) },
                         is_empty[n],
                     ),

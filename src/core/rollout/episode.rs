@@ -1,14 +1,14 @@
 //! One episode: pieces are dealt, an agent chooses, and they land, until the rules end the game.
 //!
 //! There are two ways to play. In placement games a controller or a formula plays whole slices inside one kernel;
-//! evaluations spend their time there. Every other agent plays in small [`Turn`] steps: it scores a placement or
+//! evaluations spend their time there. Every other agent plays in small [`PieceState`] steps: it scores a placement or
 //! presses a key, so the episode can stop anywhere.
 //!
 //! In keypress games an agent that chooses placements does so when a piece appears, and then presses the keys towards
 //! its choice. The piece may land somewhere else.
 
-use super::record::{Actions, GameRecord};
-use super::slice_players::{Fast, Placer, Player, ahead};
+use super::record::{GameRecord, PackedActions};
+use super::slice_players::{Fast, Placer, SlicePlayer, ahead};
 use crate::agents::{Agent, AgentRng, Decision, Kernel, Sight, Thought};
 use crate::engine::rules::MAX_PREVIEW;
 use crate::engine::{
@@ -31,7 +31,7 @@ pub struct Episode {
     held: Option<Piece>,
     incoming: Incoming,
     /// The piece in play, between two slices.
-    turn: Option<Turn>,
+    turn: Option<PieceState>,
     /// Steps so far: key presses in keypress games, pieces in all others.
     pub steps: u64,
     /// The actions so far; `None` if they are not recorded.
@@ -41,7 +41,7 @@ pub struct Episode {
 /// The recorded actions of an episode, and the lines of its landings.
 #[derive(Clone, Debug)]
 struct Notes {
-    actions: Actions,
+    actions: PackedActions,
     landing_lines: Vec<u8>,
 }
 
@@ -71,7 +71,7 @@ impl Bounds {
 
 /// The state of a piece in play.
 #[derive(Clone, Debug)]
-enum Turn {
+enum PieceState {
     Choosing(Piece, Thought),
     /// The piece falls, and the agent's decision determines the keys.
     Falling(FallingPiece, Decision),
@@ -97,7 +97,7 @@ impl Episode {
     /// Starts recording the episode's actions and landings.
     #[must_use]
     pub fn recorded(self, rules: &Rules) -> Episode {
-        let notes = Notes { actions: Actions::new(rules), landing_lines: Vec::new() };
+        let notes = Notes { actions: PackedActions::new(rules), landing_lines: Vec::new() };
         Episode { notes: Some(notes), ..self }
     }
 
@@ -172,15 +172,15 @@ impl Episode {
                     self.turn = self.deal(rules);
                     1
                 }
-                Some(Turn::Choosing(piece, thought)) => {
+                Some(PieceState::Choosing(piece, thought)) => {
                     self.think(rules, agent, kernel, piece, thought);
                     cost
                 }
-                Some(Turn::Falling(piece, decision)) => {
+                Some(PieceState::Falling(piece, decision)) => {
                     self.press(rules, piece, decision);
                     1
                 }
-                Some(Turn::Steered(piece, decision)) => {
+                Some(PieceState::Steered(piece, decision)) => {
                     self.steer(rules, piece, decision);
                     match decision {
                         Decision::Place(_) => WAY,
@@ -192,7 +192,7 @@ impl Episode {
     }
 
     /// Lets a controller place this many pieces in a placement game, or fewer if its stack leaves the bounds.
-    fn play_slice<P: Player>(
+    fn play_slice<P: SlicePlayer>(
         &mut self,
         rules: &Rules,
         player: P,
@@ -203,16 +203,21 @@ impl Episode {
         let end = self.game.pieces + pieces;
         while self.game.pieces < end && self.game.end.is_none() && !bounds.leave_out(self.stack()) {
             let rows = rows_for(rules.width, rules.height, self.stack() + player.rows_ahead());
-            dispatch(kernel, rules.width, rows, Slice { episode: self, rules, player, bounds, end, rows });
+            dispatch(
+                kernel,
+                rules.width,
+                rows,
+                PlaySlice { episode: self, rules, player, bounds, end, rows },
+            );
         }
         // In placement games each piece is one step.
         self.steps = self.game.pieces;
     }
 
     /// Deals the next piece. Returns `None` if no piece is left or the piece is blocked.
-    fn deal(&mut self, rules: &Rules) -> Option<Turn> {
+    fn deal(&mut self, rules: &Rules) -> Option<PieceState> {
         let piece = self.game.deal(rules, &mut self.dealer)?;
-        Some(Turn::Choosing(piece, Thought::default()))
+        Some(PieceState::Choosing(piece, Thought::default()))
     }
 
     /// Lets the agent think, and plays its decision once it has one.
@@ -223,7 +228,7 @@ impl Episode {
         let (lines, pieces) = (*lines, *pieces);
         let sight = Sight { rules, playfield, piece, next, held: self.held, odds, lines, pieces };
         let Some(decision) = agent.think(kernel, &sight, &mut thought, &mut self.rng) else {
-            self.turn = Some(Turn::Choosing(piece, thought));
+            self.turn = Some(PieceState::Choosing(piece, thought));
             return;
         };
         match (decision, rules.action_model) {
@@ -236,11 +241,11 @@ impl Episode {
             }
             _ if rules.steers() => {
                 let piece = SteeredPiece::spawn(rules, playfield, piece);
-                self.turn = Some(Turn::Steered(piece, decision));
+                self.turn = Some(PieceState::Steered(piece, decision));
             }
             _ => {
                 let piece = FallingPiece::spawn(piece, rules.width, rules.height);
-                self.turn = Some(Turn::Falling(piece, decision));
+                self.turn = Some(PieceState::Falling(piece, decision));
             }
         }
     }
@@ -279,7 +284,7 @@ impl Episode {
             self.rise(rules, landed);
             landing = Some(landed.0);
         } else {
-            self.turn = Some(Turn::Falling(fall.piece, decision));
+            self.turn = Some(PieceState::Falling(fall.piece, decision));
         }
         self.note(key as u32, landing);
     }
@@ -304,7 +309,7 @@ impl Episode {
             let swapped =
                 piece.swapped(rules, playfield, self.held, next).expect("a key that can be pressed");
             self.hold(piece.tetromino);
-            self.turn = Some(Turn::Steered(swapped, decision));
+            self.turn = Some(PieceState::Steered(swapped, decision));
             return;
         }
         let steered = piece.step(rules, &self.game.playfield, key);
@@ -315,7 +320,7 @@ impl Episode {
                 Some(landed.0)
             }
             None => {
-                self.turn = Some(Turn::Steered(steered.piece, decision));
+                self.turn = Some(PieceState::Steered(steered.piece, decision));
                 None
             }
         };
@@ -331,7 +336,7 @@ const WAY: u64 = 64;
 ///
 /// The stack is low most of the time, so the upper rows of the playfield are empty. Leaving them out lets the other
 /// rows fit into shorter words.
-struct Slice<'a, P> {
+struct PlaySlice<'a, P> {
     episode: &'a mut Episode,
     rules: &'a Rules,
     player: P,
@@ -340,12 +345,12 @@ struct Slice<'a, P> {
     rows: u8,
 }
 
-impl<P: Player> LaneWork for Slice<'_, P> {
+impl<P: SlicePlayer> LaneWork for PlaySlice<'_, P> {
     type Output = ();
 
     #[inline(always)]
     fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) {
-        let Slice { episode, rules, player, bounds, end, rows } = self;
+        let PlaySlice { episode, rules, player, bounds, end, rows } = self;
         let mut game: Game<C, N> = episode.game.with_height(rows);
         // A game cannot end while rows are left out.
         let is_lowered = rows < rules.height;

@@ -16,9 +16,9 @@ mod slice_players;
 mod splitting;
 
 pub use episode::{Bounds, Episode, SLICE};
-pub use record::{Actions, GameRecord};
+pub use record::{GameRecord, PackedActions};
 pub use splitting::Estimate;
-use splitting::{Splitting, Task};
+use splitting::{EstimateTask, Splitting};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -82,7 +82,7 @@ pub struct Evaluation {
 
 /// One game of an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GameResult {
+pub struct PlayedGame {
     /// Index of the game in the evaluation's order, from 0.
     pub game: u64,
     /// Index of the policy that played.
@@ -103,7 +103,7 @@ pub struct GameResult {
     pub end: Option<EpisodeEnd>,
 }
 
-impl GameResult {
+impl PlayedGame {
     /// Whether a limit or the end of the sequence cut the game.
     pub fn is_truncated(&self) -> bool {
         !self.end.is_some_and(EpisodeEnd::is_terminated)
@@ -112,7 +112,7 @@ impl GameResult {
 
 /// An estimate of the length of a policy's games. In an evaluation of estimates it replaces one game.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LossEstimate {
+pub struct EstimatedGame {
     /// Index of the estimate in the evaluation's order, from 0.
     pub game: u64,
     /// Index of the policy that played.
@@ -139,10 +139,10 @@ impl Evaluation {
     ///
     /// # Panics
     /// When the evaluation has no such game, or estimates games instead of playing them.
-    pub fn play(&self, game: u64, stop: &AtomicBool) -> Option<GameResult> {
+    pub fn play(&self, game: u64, stop: &AtomicBool) -> Option<PlayedGame> {
         match self.finish(game, stop)? {
-            Outcome::Game(result, _) => Some(result),
-            Outcome::Estimate(_) => panic!("the evaluation plays no games"),
+            FinishedGame::Game(result, _) => Some(result),
+            FinishedGame::Estimate(_) => panic!("the evaluation plays no games"),
         }
     }
 
@@ -150,15 +150,15 @@ impl Evaluation {
     ///
     /// # Panics
     /// When the evaluation has no such game, or plays games instead of estimating them.
-    pub fn estimate(&self, game: u64, stop: &AtomicBool) -> Option<LossEstimate> {
+    pub fn estimate(&self, game: u64, stop: &AtomicBool) -> Option<EstimatedGame> {
         match self.finish(game, stop)? {
-            Outcome::Estimate(estimate) => Some(estimate),
-            Outcome::Game(..) => panic!("the evaluation plays games"),
+            FinishedGame::Estimate(estimate) => Some(estimate),
+            FinishedGame::Game(..) => panic!("the evaluation plays games"),
         }
     }
 
-    fn finish(&self, game: u64, stop: &AtomicBool) -> Option<Outcome> {
-        let mut playing = Playing::new(self, game, false);
+    fn finish(&self, game: u64, stop: &AtomicBool) -> Option<FinishedGame> {
+        let mut playing = GameInProgress::new(self, game, false);
         while !playing.advance(self) {
             if stop.load(Ordering::Relaxed) {
                 return None;
@@ -169,18 +169,18 @@ impl Evaluation {
 }
 
 /// A game or an estimate in progress.
-struct Playing {
-    result: GameResult,
-    course: Course,
+struct GameInProgress {
+    result: PlayedGame,
+    course: GameCourse,
 }
 
-enum Course {
+enum GameCourse {
     Game(Box<Episode>),
     Estimate(Box<Splitting>),
 }
 
-impl Playing {
-    fn new(evaluation: &Evaluation, game: u64, record: bool) -> Playing {
+impl GameInProgress {
+    fn new(evaluation: &Evaluation, game: u64, record: bool) -> GameInProgress {
         let episodes = u64::from(evaluation.episodes_per_seed);
         let (pair, episode) = ((game / episodes) as usize, game % episodes);
         let seeds = evaluation.deal.len();
@@ -203,15 +203,15 @@ impl Playing {
         };
         let episode_of_game = Episode::new(&evaluation.rules, dealer, rng);
         let course = if evaluation.loss_trials > 0 {
-            Course::Estimate(Box::new(Splitting::new(&evaluation.rules, seed, episode_of_game)))
+            GameCourse::Estimate(Box::new(Splitting::new(&evaluation.rules, seed, episode_of_game)))
         } else if record {
-            Course::Game(Box::new(episode_of_game.recorded(&evaluation.rules)))
+            GameCourse::Game(Box::new(episode_of_game.recorded(&evaluation.rules)))
         } else {
-            Course::Game(Box::new(episode_of_game))
+            GameCourse::Game(Box::new(episode_of_game))
         };
-        Playing {
+        GameInProgress {
             course,
-            result: GameResult {
+            result: PlayedGame {
                 game,
                 policy,
                 seed_index,
@@ -230,16 +230,17 @@ impl Playing {
     fn advance(&mut self, evaluation: &Evaluation) -> bool {
         let agent = &evaluation.policies[self.result.policy as usize];
         match &mut self.course {
-            Course::Game(episode) => {
+            GameCourse::Game(episode) => {
                 let bounds = Bounds::of_game(evaluation.max_pieces, evaluation.max_steps);
                 episode.advance(&evaluation.rules, agent, evaluation.kernel, bounds, SLICE);
                 episode.is_over(bounds)
             }
-            Course::Estimate(splitting) => {
+            GameCourse::Estimate(splitting) => {
                 let Evaluation { rules, kernel, loss_trials, max_pieces, max_steps, .. } = evaluation;
                 let (kernel, trials) = (*kernel, *loss_trials);
                 let (max_pieces, max_steps) = (*max_pieces, *max_steps);
-                splitting.advance(&Task { rules, agent, kernel, trials, max_pieces, max_steps }, SLICE)
+                splitting
+                    .advance(&EstimateTask { rules, agent, kernel, trials, max_pieces, max_steps }, SLICE)
             }
         }
     }
@@ -247,27 +248,27 @@ impl Playing {
     /// Pieces and lines so far.
     fn counts(&self) -> (u64, u64) {
         match &self.course {
-            Course::Game(episode) => (episode.game.pieces, episode.game.lines),
-            Course::Estimate(splitting) => (splitting.played().pieces, splitting.played().lines),
+            GameCourse::Game(episode) => (episode.game.pieces, episode.game.lines),
+            GameCourse::Estimate(splitting) => (splitting.played().pieces, splitting.played().lines),
         }
     }
 
-    fn outcome(&mut self, evaluation: &Evaluation) -> Outcome {
+    fn outcome(&mut self, evaluation: &Evaluation) -> FinishedGame {
         match &mut self.course {
-            Course::Game(episode) => {
+            GameCourse::Game(episode) => {
                 let Game { lines, pieces, score, end, .. } = episode.game;
                 let limit = match pieces >= evaluation.max_pieces {
                     true => EpisodeEnd::PieceLimit,
                     false => EpisodeEnd::StepLimit,
                 };
                 let end = end.or(Some(limit));
-                let result = GameResult { lines, pieces, steps: episode.steps, score, end, ..self.result };
-                Outcome::Game(result, episode.take_record(&evaluation.rules).map(Box::new))
+                let result = PlayedGame { lines, pieces, steps: episode.steps, score, end, ..self.result };
+                FinishedGame::Game(result, episode.take_record(&evaluation.rules).map(Box::new))
             }
-            Course::Estimate(splitting) => {
-                let GameResult { game, policy, seed_index, episode, seed, .. } = self.result;
+            GameCourse::Estimate(splitting) => {
+                let PlayedGame { game, policy, seed_index, episode, seed, .. } = self.result;
                 let estimate = splitting.estimate();
-                Outcome::Estimate(LossEstimate { game, policy, seed_index, episode, seed, estimate })
+                FinishedGame::Estimate(EstimatedGame { game, policy, seed_index, episode, seed, estimate })
             }
         }
     }
@@ -280,7 +281,7 @@ pub struct Counters {
     pub lines: AtomicU64,
 }
 
-struct Shared<F> {
+struct EvaluationRun<F> {
     lane: Lane,
     evaluation: Arc<Evaluation>,
     next_game: AtomicU64,
@@ -295,14 +296,14 @@ struct Shared<F> {
 
 /// The outcome of a game: its result with its record, if it was recorded, or an estimate.
 #[derive(Debug)]
-pub enum Outcome {
+pub enum FinishedGame {
     /// A finished game, with its record if the evaluation keeps records.
-    Game(GameResult, Option<Box<GameRecord>>),
-    Estimate(LossEstimate),
+    Game(PlayedGame, Option<Box<GameRecord>>),
+    Estimate(EstimatedGame),
 }
 
 /// Starts the next game after a finished one, if any is left.
-pub type Next = Box<dyn FnOnce() + Send>;
+pub type NextGame = Box<dyn FnOnce() + Send>;
 
 /// Starts an evaluation on a pool and returns at once.
 ///
@@ -325,11 +326,11 @@ pub fn spawn<F>(
     progress: Arc<Counters>,
     sink: F,
 ) where
-    F: Fn(GameResult, Next) + Send + Sync + 'static,
+    F: Fn(PlayedGame, NextGame) + Send + Sync + 'static,
 {
     let sink = move |outcome, next| match outcome {
-        Outcome::Game(result, _) => sink(result, next),
-        Outcome::Estimate(_) => panic!("the evaluation plays no games"),
+        FinishedGame::Game(result, _) => sink(result, next),
+        FinishedGame::Estimate(_) => panic!("the evaluation plays no games"),
     };
     spawn_outcomes(lane, evaluation, parallelism, stop, progress, false, sink);
 }
@@ -345,7 +346,7 @@ pub fn spawn_outcomes<F>(
     record: bool,
     sink: F,
 ) where
-    F: Fn(Outcome, Next) + Send + Sync + 'static,
+    F: Fn(FinishedGame, NextGame) + Send + Sync + 'static,
 {
     let num_games = evaluation.num_games();
     let threads = lane.num_threads();
@@ -354,20 +355,21 @@ pub fn spawn_outcomes<F>(
         parallelism => (parallelism.min(threads), 0),
     };
     let (lane, next_game) = (lane.clone(), AtomicU64::new(0));
-    let shared = Shared { lane, evaluation, next_game, num_games, last_games, stop, progress, record, sink };
+    let shared =
+        EvaluationRun { lane, evaluation, next_game, num_games, last_games, stop, progress, record, sink };
     let shared = Arc::new(shared);
     for _ in 0..(chains as u64).min(num_games) {
         start_next_game(shared.clone());
     }
 }
 
-fn start_next_game<F: Fn(Outcome, Next) + Send + Sync + 'static>(shared: Arc<Shared<F>>) {
+fn start_next_game<F: Fn(FinishedGame, NextGame) + Send + Sync + 'static>(shared: Arc<EvaluationRun<F>>) {
     loop {
         let game = shared.next_game.fetch_add(1, Ordering::Relaxed);
         if game >= shared.num_games || shared.stop.load(Ordering::Relaxed) {
             return;
         }
-        let playing = Playing::new(&shared.evaluation, game, shared.record);
+        let playing = GameInProgress::new(&shared.evaluation, game, shared.record);
         continue_game(shared.clone(), playing);
         if shared.num_games - game - 1 > shared.last_games {
             return;
@@ -376,7 +378,10 @@ fn start_next_game<F: Fn(Outcome, Next) + Send + Sync + 'static>(shared: Arc<Sha
 }
 
 /// Queues the next slice of a game after all other waiting work.
-fn continue_game<F: Fn(Outcome, Next) + Send + Sync + 'static>(shared: Arc<Shared<F>>, mut playing: Playing) {
+fn continue_game<F: Fn(FinishedGame, NextGame) + Send + Sync + 'static>(
+    shared: Arc<EvaluationRun<F>>,
+    mut playing: GameInProgress,
+) {
     let lane = shared.lane.clone();
     lane.spawn(move || {
         if shared.stop.load(Ordering::Relaxed) {

@@ -5,7 +5,7 @@ use crate::engine::{Game, Rules};
 /// The record of a finished game, from which a recording is made.
 #[derive(Clone, Debug)]
 pub struct GameRecord {
-    pub actions: Actions,
+    pub actions: PackedActions,
     /// The lines of each landing.
     pub landing_lines: Vec<u8>,
     /// The game after its last action. If no piece could follow, the game has ended, even if a limit cut it there.
@@ -14,15 +14,15 @@ pub struct GameRecord {
 
 /// The actions of a game, one byte each if all actions of the rules fit, else two.
 #[derive(Clone, Debug)]
-pub struct Actions {
+pub struct PackedActions {
     bytes: Vec<u8>,
     bytes_each: usize,
 }
 
-impl Actions {
+impl PackedActions {
     /// An empty list of actions for a game under these rules.
-    pub(super) fn new(rules: &Rules) -> Actions {
-        Actions { bytes: Vec::new(), bytes_each: Actions::bytes_each(rules) }
+    pub(super) fn new(rules: &Rules) -> PackedActions {
+        PackedActions { bytes: Vec::new(), bytes_each: PackedActions::bytes_each(rules) }
     }
 
     /// Bytes per action of a game under these rules, 1 or 2.

@@ -32,7 +32,7 @@ impl Fast<'_> {
 }
 
 /// A controller that plays slices on playfields of any size.
-pub(super) trait Player: Copy {
+pub(super) trait SlicePlayer: Copy {
     /// The number of extra rows that the controller's lookahead needs.
     fn rows_ahead(self) -> u32;
     /// Prepares the controller for these rules and one size.
@@ -51,7 +51,7 @@ pub(super) trait Placer<L: Lanes> {
     ) -> Placement;
 }
 
-impl Player for &Scorer {
+impl SlicePlayer for &Scorer {
     fn rows_ahead(self) -> u32 {
         0
     }
@@ -75,7 +75,7 @@ impl<L: Lanes> Placer<L> for Chooser<'_, L> {
     }
 }
 
-impl Player for DropScorer<'_> {
+impl SlicePlayer for DropScorer<'_> {
     fn rows_ahead(self) -> u32 {
         0
     }
@@ -118,7 +118,7 @@ pub(super) struct Foreseeing<'a> {
     scorer: &'a Scorer,
 }
 
-impl Player for Foreseeing<'_> {
+impl SlicePlayer for Foreseeing<'_> {
     fn rows_ahead(self) -> u32 {
         4 * u32::from(self.agent.expectation().pieces)
     }

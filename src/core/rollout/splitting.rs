@@ -43,7 +43,7 @@ const FIRST_LEVEL: f64 = 0.05;
 
 /// The parameters of an estimate.
 #[derive(Clone, Copy, Debug)]
-pub struct Task<'a> {
+pub struct EstimateTask<'a> {
     pub rules: &'a Rules,
     pub agent: &'a Agent,
     /// The kernel for the agent's sums.
@@ -69,7 +69,7 @@ pub struct Splitting {
     /// The largest height that is low, and the first level.
     low: u32,
     first: u32,
-    stage: Stage,
+    stage: EstimateStage,
     /// Counts at the start of the measurement of the first rate, and counts of the measurement itself.
     start: Counts,
     stretch: Counts,
@@ -82,8 +82,8 @@ pub struct Splitting {
     lasts_longer: bool,
 }
 
-/// The stage of an estimate.
-enum Stage {
+/// The next work of an estimate.
+enum EstimateStage {
     /// Learning the usual heights: the number of looks that saw each height, and the number of pieces at the next look.
     Looking { seen: Vec<u32>, due: u64 },
     /// Waiting until the stack is low for the first time.
@@ -155,7 +155,7 @@ impl Splitting {
             before: Counts::default(),
             low: 0,
             first: 0,
-            stage: Stage::Looking { seen, due: PIECES_A_LOOK },
+            stage: EstimateStage::Looking { seen, due: PIECES_A_LOOK },
             start: Counts::default(),
             stretch: Counts::default(),
             early_losses: 0,
@@ -185,25 +185,25 @@ impl Splitting {
 
     /// Continues for about this much work, in pieces of a linear controller. Returns true when the estimate is
     /// finished.
-    pub fn advance(&mut self, task: &Task<'_>, work: u64) -> bool {
+    pub fn advance(&mut self, task: &EstimateTask<'_>, work: u64) -> bool {
         let a_piece = work_of_a_piece(task.agent, task.rules);
         let end = self.played().pieces + (work / a_piece).max(1);
         // The loop also bounds the number of trials, because a trial that succeeds where it starts takes no piece.
         for _ in 0..work {
-            let is_over = matches!(self.stage, Stage::Over);
+            let is_over = matches!(self.stage, EstimateStage::Over);
             if is_over || self.played().pieces >= end || !self.go_on(task, work) {
                 break;
             }
         }
-        matches!(self.stage, Stage::Over)
+        matches!(self.stage, EstimateStage::Over)
     }
 
     /// Plays until the stage changes or a look or trial ends. Returns false if the work is used up before that.
-    fn go_on(&mut self, task: &Task<'_>, work: u64) -> bool {
-        let Task { rules, trials, .. } = *task;
-        match std::mem::replace(&mut self.stage, Stage::Over) {
-            Stage::Over => return false,
-            Stage::Looking { mut seen, mut due } => {
+    fn go_on(&mut self, task: &EstimateTask<'_>, work: u64) -> bool {
+        let EstimateTask { rules, trials, .. } = *task;
+        match std::mem::replace(&mut self.stage, EstimateStage::Over) {
+            EstimateStage::Over => return false,
+            EstimateStage::Looking { mut seen, mut due } => {
                 let left = due - self.played().pieces;
                 let ended = self.play(task, work, (0, u32::MAX), left);
                 match ended {
@@ -224,55 +224,55 @@ impl Splitting {
                 }
                 let looks: u32 = seen.iter().sum();
                 self.stage = if looks < LOOKS {
-                    Stage::Looking { seen, due }
+                    EstimateStage::Looking { seen, due }
                 } else {
                     (self.low, self.first) = levels(&seen);
-                    Stage::Settling
+                    EstimateStage::Settling
                 };
                 return ended.is_some();
             }
-            Stage::Settling => match self.play(task, work, (self.low + 1, u32::MAX), u64::MAX) {
+            EstimateStage::Settling => match self.play(task, work, (self.low + 1, u32::MAX), u64::MAX) {
                 Some(Ended::Cut) => self.cut(),
-                None => return self.wait(Stage::Settling),
+                None => return self.wait(EstimateStage::Settling),
                 ended => {
                     if ended == Some(Ended::Lost) {
                         self.begin_game(rules);
                     }
-                    self.stage = Stage::Rising;
+                    self.stage = EstimateStage::Rising;
                     self.start = self.played();
                     self.early_losses = 0;
                 }
             },
-            Stage::Rising => match self.play(task, work, (0, self.first - 1), u64::MAX) {
+            EstimateStage::Rising => match self.play(task, work, (0, self.first - 1), u64::MAX) {
                 Some(Ended::Cut) => self.cut(),
-                None => return self.wait(Stage::Rising),
+                None => return self.wait(EstimateStage::Rising),
                 ended => {
                     let position = (ended != Some(Ended::Lost)).then(|| self.episode.clone());
                     self.reached.push(position);
-                    self.stage = Stage::Falling;
+                    self.stage = EstimateStage::Falling;
                 }
             },
-            Stage::Falling => match self.play(task, work, (self.low + 1, u32::MAX), u64::MAX) {
+            EstimateStage::Falling => match self.play(task, work, (self.low + 1, u32::MAX), u64::MAX) {
                 Some(Ended::Cut) => self.cut(),
-                None => return self.wait(Stage::Falling),
+                None => return self.wait(EstimateStage::Falling),
                 ended => {
                     if ended == Some(Ended::Lost) {
                         self.begin_game(rules);
                     }
-                    self.stage = Stage::Rising;
+                    self.stage = EstimateStage::Rising;
                     if self.reached.len() == trials as usize {
                         self.end_stretch();
                         self.begin_trials(self.first, rules);
                     }
                 }
             },
-            Stage::Trying(trials) => return self.go_on_trying(task, work, trials),
+            EstimateStage::Trying(trials) => return self.go_on_trying(task, work, trials),
         }
         true
     }
 
     /// Plays until a trial ends. Returns false if the work is used up before that.
-    fn go_on_trying(&mut self, task: &Task<'_>, work: u64, mut trials: Trials) -> bool {
+    fn go_on_trying(&mut self, task: &EstimateTask<'_>, work: u64, mut trials: Trials) -> bool {
         let all = task.trials;
         if !trials.is_begun {
             // Spreads the trials evenly over the positions.
@@ -288,7 +288,7 @@ impl Splitting {
         }
         let highest = if trials.level < task.rules.height.into() { trials.level } else { u32::MAX };
         match self.play(task, work, (self.low + 1, highest), u64::MAX) {
-            None => return self.wait(Stage::Trying(trials)),
+            None => return self.wait(EstimateStage::Trying(trials)),
             Some(Ended::Cut) => {
                 // Trials that did not run count as successes, and so do all higher levels.
                 let successes = trials.climbed.len() as u32 + (all - trials.done);
@@ -305,16 +305,16 @@ impl Splitting {
     }
 
     /// Keeps a stage for the next slice.
-    fn wait(&mut self, stage: Stage) -> bool {
+    fn wait(&mut self, stage: EstimateStage) -> bool {
         self.stage = stage;
         false
     }
 
     /// Continues after the end of a trial.
-    fn next_trial(&mut self, task: &Task<'_>, trials: Trials) {
+    fn next_trial(&mut self, task: &EstimateTask<'_>, trials: Trials) {
         let done = trials.done + 1;
         if done < task.trials {
-            self.stage = Stage::Trying(Trials { done, is_begun: false, ..trials });
+            self.stage = EstimateStage::Trying(Trials { done, is_begun: false, ..trials });
             return;
         }
         let successes = trials.climbed.len().max(1);
@@ -328,8 +328,8 @@ impl Splitting {
     fn begin_trials(&mut self, level: u32, rules: &Rules) {
         let is_over = self.reached.iter().all(Option::is_none) || level > rules.height.into();
         self.stage = match is_over {
-            true => Stage::Over,
-            false => Stage::Trying(Trials { level, done: 0, is_begun: false, climbed: Vec::new() }),
+            true => EstimateStage::Over,
+            false => EstimateStage::Trying(Trials { level, done: 0, is_begun: false, climbed: Vec::new() }),
         };
     }
 
@@ -339,7 +339,7 @@ impl Splitting {
             self.end_stretch();
         }
         self.lasts_longer = true;
-        self.stage = Stage::Over;
+        self.stage = EstimateStage::Over;
     }
 
     /// Ends the measurement of the rate at which the stack reaches the first level. At least one visit is counted.
@@ -354,12 +354,12 @@ impl Splitting {
     /// play may continue.
     fn play(
         &mut self,
-        task: &Task<'_>,
+        task: &EstimateTask<'_>,
         work: u64,
         (lowest_stack, highest_stack): (u32, u32),
         pieces: u64,
     ) -> Option<Ended> {
-        let Task { rules, agent, kernel, max_pieces, max_steps, .. } = *task;
+        let EstimateTask { rules, agent, kernel, max_pieces, max_steps, .. } = *task;
         let (played, now) = (self.played(), Counts::of(&self.episode));
         let pieces_left = max_pieces.saturating_sub(played.pieces);
         let bounds = Bounds {

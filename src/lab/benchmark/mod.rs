@@ -15,7 +15,9 @@ use prost_types::Timestamp;
 use serde_json::Value;
 
 pub use self::args::BenchmarkArgs;
-use tetrion::benchmark::{BenchmarkResult, Entrant, Folder, Game, NAME, OutsideGames, PlayerNote, RESULT};
+use tetrion::benchmark::{
+    BenchmarkResult, Entrant, Folder, GameNumbers, NAME, OutsideGames, PlayerNote, RESULT,
+};
 use tetrion::cli::connection::connect;
 use tetrion::cli::interrupt::INTERRUPTED;
 use tetrion::cli::output::{print, say};
@@ -69,7 +71,7 @@ async fn play(
     args: &BenchmarkArgs,
     player: &str,
     folder: &Folder,
-) -> anyhow::Result<(PlayerNote, Vec<Game>)> {
+) -> anyhow::Result<(PlayerNote, Vec<GameNumbers>)> {
     let class = args.class;
     let mut entrant = Entrant::new(class, player, args.search.choice())?;
     if let Some(name) = &args.name {
@@ -91,7 +93,7 @@ async fn play(
     if let Some((file, text)) = &entrant.file {
         folder.write(file, text).with_context(|| format!("cannot write {file}"))?;
     }
-    Ok((entrant.note, evaluated.games(0).iter().map(Game::from).collect()))
+    Ok((entrant.note, evaluated.games(0).iter().map(GameNumbers::from).collect()))
 }
 
 /// Checks the recordings of a player outside this program, and copies them.
@@ -99,7 +101,7 @@ async fn read(
     args: &BenchmarkArgs,
     recordings: &Path,
     folder: &Folder,
-) -> anyhow::Result<(PlayerNote, Vec<Game>)> {
+) -> anyhow::Result<(PlayerNote, Vec<GameNumbers>)> {
     if args.search != SearchArgs::default() {
         let problem = "--recordings are of a player outside this program: remove the flags of the search";
         return Err(UsageError(problem.to_owned()).into());

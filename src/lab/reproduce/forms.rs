@@ -29,7 +29,7 @@ impl Forms {
 
 /// A table with headings, a sentence above and notes below. Indented notes belong to the previous note.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct ReportTable {
     pub head: String,
     pub headings: Vec<String>,
     /// Rows with one cell per heading.
@@ -39,7 +39,7 @@ pub struct Table {
     pub notes: Vec<String>,
 }
 
-impl Table {
+impl ReportTable {
     /// The table as text for a terminal.
     pub fn to_text(&self) -> String {
         let width = |column: usize| {

@@ -20,8 +20,8 @@ use std::time::Instant;
 use anyhow::Context;
 
 pub use self::args::ReproduceArgs;
-use self::experiments::{Experiment, Player, Row, experiments};
-use self::report::{PlayedRow, Report, RowReport};
+use self::experiments::{Experiment, ExperimentRow, RowPlayer, experiments};
+use self::report::{ExperimentReport, PlayedRow, RowReport};
 use self::search::search;
 use tetrion::cli::connection::connect;
 use tetrion::cli::interrupt::INTERRUPTED;
@@ -110,11 +110,19 @@ async fn reproduce(args: &ReproduceArgs, wanted: &[&Named]) -> anyhow::Result<()
 }
 
 /// Plays all chosen rows of an experiment.
-async fn play(args: &ReproduceArgs, client: &Client, experiment: &Experiment) -> anyhow::Result<Report> {
+async fn play(
+    args: &ReproduceArgs,
+    client: &Client,
+    experiment: &Experiment,
+) -> anyhow::Result<ExperimentReport> {
     let rows = args.chosen(experiment.name, &experiment.rows, |row| row.label(args.quick))?;
     let start = Instant::now();
-    let mut report =
-        Report { experiment: experiment.clone(), rows: Vec::new(), quick: args.quick, seed: args.seed };
+    let mut report = ExperimentReport {
+        experiment: experiment.clone(),
+        rows: Vec::new(),
+        quick: args.quick,
+        seed: args.seed,
+    };
     for (number, row) in rows.iter().enumerate() {
         let left = rows_left(start.elapsed(), number, rows.len());
         let label =
@@ -137,24 +145,24 @@ async fn play(args: &ReproduceArgs, client: &Client, experiment: &Experiment) ->
 async fn play_row(
     args: &ReproduceArgs,
     client: &Client,
-    row: &Row,
+    row: &ExperimentRow,
     label: &str,
 ) -> anyhow::Result<PlayedRow> {
     let (policy, steps) = match &row.player {
-        Player::Named(name) => (Policy::named(name), Vec::new()),
-        Player::MonteCarlo(agent) => {
+        RowPlayer::Named(name) => (Policy::named(name), Vec::new()),
+        RowPlayer::MonteCarlo(agent) => {
             let kind = PolicyKind::MonteCarlo(*agent);
             (Policy { kind, play: PlayChoice::default() }, Vec::new())
         }
-        Player::Expectation { name, pieces, placements } => {
+        RowPlayer::Expectation { name, pieces, placements } => {
             let expectation =
                 Expectation { pieces: *pieces, placements: *placements, ..Expectation::default() };
             let search = Some(Search::Expectation(expectation));
             let play = PlayChoice { search, ..PlayChoice::default() };
             (Policy { play, ..Policy::named(name) }, Vec::new())
         }
-        Player::Linear(linear) => (linear.policy(), Vec::new()),
-        Player::Search(plan) => search(client, row, plan, args.quick, args.seed, label).await?,
+        RowPlayer::Linear(linear) => (linear.policy(), Vec::new()),
+        RowPlayer::Search(plan) => search(client, row, plan, args.quick, args.seed, label).await?,
     };
     let num_games = args.games.unwrap_or(if args.quick { row.quick_games } else { row.games });
     let seeds = Seeds::Common { seed: args.seed, count: num_games };

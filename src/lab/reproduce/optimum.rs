@@ -11,15 +11,15 @@ use anyhow::Context;
 use serde_json::{Value as Json, json};
 
 use super::args::ReproduceArgs;
-use super::forms::{Forms, Table};
-use super::verdict::{Cuts, Judgement, Origin, Printed, Reference};
+use super::forms::{Forms, ReportTable};
+use super::verdict::{Cuts, Origin, OverallVerdict, Printed, Reference};
 use tetrion::agents::{Agent, CONTROLLERS, Controller, Expectation, Kernel, PlayChoice, Search};
 use tetrion::cli::options::Size;
 use tetrion::cli::output::say;
 use tetrion::cli::progress::{GamesProgress, WorkProgress, rows_left};
 use tetrion::client::{Client, EvaluationRequest, Policy, RulesChoice, Seeds};
 use tetrion::engine::Rules;
-use tetrion::optimum::{MAX_AFTERSTATES, Pick, Process, SolutionProgress, Value};
+use tetrion::optimum::{ExpectedLines, MAX_AFTERSTATES, Pick, Process, SolutionProgress};
 use tetrion::pool::Pool;
 use tetrion::summary::Statistics;
 use tetrion::text::numbers::{count, grouped, time};
@@ -48,7 +48,7 @@ const QUICK_GAMES: u32 = 1_000;
 
 /// A player whose value can be computed exactly.
 #[derive(Clone, Copy, Debug)]
-enum Player {
+enum SolvedPlayer {
     Optimum,
     /// A controller with a search.
     Controller(&'static Controller, Search),
@@ -60,15 +60,15 @@ const WEIGHING: [&str; 2] = ["dellacherie", "dt-10"];
 
 /// A player on a playfield.
 #[derive(Clone, Copy, Debug)]
-struct Row {
+struct OptimumRow {
     size: Size,
-    player: Player,
+    player: SolvedPlayer,
 }
 
 /// A row with its exact value, and the games that check it.
 #[derive(Clone, Debug)]
 struct SolvedRow {
-    row: Row,
+    row: OptimumRow,
     exact: Exact,
     /// Value of the best player on this playfield.
     optimum: f64,
@@ -78,7 +78,7 @@ struct SolvedRow {
 /// Exact lines per game, and the size of the computation.
 #[derive(Clone, Copy, Debug)]
 struct Exact {
-    value: Value,
+    value: ExpectedLines,
     afterstates: usize,
     sweeps: u32,
 }
@@ -96,7 +96,7 @@ struct SolvedSize {
 struct Played {
     games: usize,
     statistics: Statistics,
-    judgement: Judgement,
+    judgement: OverallVerdict,
 }
 
 /// The report of the experiment.
@@ -107,32 +107,32 @@ pub struct OptimumReport {
     seed: u64,
 }
 
-impl Player {
+impl SolvedPlayer {
     fn name(self) -> String {
         match self {
-            Player::Optimum => "optimum".to_owned(),
-            Player::Controller(controller, search) if search == controller.play.search => {
+            SolvedPlayer::Optimum => "optimum".to_owned(),
+            SolvedPlayer::Controller(controller, search) if search == controller.play.search => {
                 controller.name.to_owned()
             }
-            Player::Controller(controller, _) => format!("{} + expectation", controller.name),
-            Player::Random => "random".to_owned(),
+            SolvedPlayer::Controller(controller, _) => format!("{} + expectation", controller.name),
+            SolvedPlayer::Random => "random".to_owned(),
         }
     }
 
     /// The policy of a request; the best player has none.
     fn policy(self) -> Policy {
         match self {
-            Player::Controller(controller, search) => {
+            SolvedPlayer::Controller(controller, search) => {
                 let play = PlayChoice { search: Some(search), ..PlayChoice::default() };
                 Policy { play, ..Policy::named(controller.name) }
             }
-            Player::Optimum | Player::Random => Policy::named(&self.name()),
+            SolvedPlayer::Optimum | SolvedPlayer::Random => Policy::named(&self.name()),
         }
     }
 }
 
 /// All players. Each appears in the rows of the playfields that it can play.
-fn players() -> impl Iterator<Item = Player> {
+fn players() -> impl Iterator<Item = SolvedPlayer> {
     // No next piece is shown here, so controllers that need one are left out.
     let of_one_piece = |controller: &&Controller| controller.play.search.pieces_shown() == 0;
     // Controllers for modern Tetris need spins and hold, which these rules lack.
@@ -142,15 +142,15 @@ fn players() -> impl Iterator<Item = Player> {
         .iter()
         .filter(of_drops)
         .filter(of_one_piece)
-        .map(|controller| Player::Controller(controller, controller.play.search));
+        .map(|controller| SolvedPlayer::Controller(controller, controller.play.search));
     let weighing = CONTROLLERS
         .iter()
         .filter(|controller| WEIGHING.contains(&controller.name))
-        .map(|controller| Player::Controller(controller, Search::Expectation(Expectation::default())));
-    [Player::Optimum].into_iter().chain(controllers).chain(weighing).chain([Player::Random])
+        .map(|controller| SolvedPlayer::Controller(controller, Search::Expectation(Expectation::default())));
+    [SolvedPlayer::Optimum].into_iter().chain(controllers).chain(weighing).chain([SolvedPlayer::Random])
 }
 
-impl Row {
+impl OptimumRow {
     fn label(&self) -> String {
         format!("{} {}", self.size, self.player.name())
     }
@@ -160,13 +160,13 @@ impl Row {
     }
 }
 
-fn rows(quick: bool) -> Vec<Row> {
+fn rows(quick: bool) -> Vec<OptimumRow> {
     let sizes = if quick { &SIZES[..QUICK_SIZES] } else { &SIZES[..] };
-    let every = sizes.iter().flat_map(|&size| players().map(move |player| Row { size, player }));
+    let every = sizes.iter().flat_map(|&size| players().map(move |player| OptimumRow { size, player }));
     every
         .filter(|row| match row.player {
-            Player::Controller(controller, _) => controller.features(row.size.width).is_ok(),
-            Player::Optimum | Player::Random => true,
+            SolvedPlayer::Controller(controller, _) => controller.features(row.size.width).is_ok(),
+            SolvedPlayer::Optimum | SolvedPlayer::Random => true,
         })
         .collect()
 }
@@ -177,7 +177,7 @@ fn rows(quick: bool) -> Vec<Row> {
 /// For an unknown row, a refusal of the server, or a file that cannot be written.
 pub async fn solve(args: &ReproduceArgs, client: &Client) -> anyhow::Result<OptimumReport> {
     let all = rows(args.quick);
-    let rows = args.chosen(NAME, &all, Row::label)?;
+    let rows = args.chosen(NAME, &all, OptimumRow::label)?;
     let pool = Pool::new(0)?;
     let mut report = OptimumReport { rows: Vec::new(), quick: args.quick, seed: args.seed };
     let (start, mut last_size) = (Instant::now(), None);
@@ -192,9 +192,9 @@ pub async fn solve(args: &ReproduceArgs, client: &Client) -> anyhow::Result<Opti
         };
         last_size = Some(of_size);
         let exact = match row.player {
-            Player::Optimum => of_size.optimum,
-            Player::Random => of_size.random,
-            Player::Controller(controller, search) => {
+            SolvedPlayer::Optimum => of_size.optimum,
+            SolvedPlayer::Random => of_size.random,
+            SolvedPlayer::Controller(controller, search) => {
                 let agent = Agent::searching(controller.agent(row.size.width)?, search);
                 let solve = move |pool: &Pool, progress: &mut WorkProgress| {
                     let watch = |found| show_found(progress, found);
@@ -205,7 +205,7 @@ pub async fn solve(args: &ReproduceArgs, client: &Client) -> anyhow::Result<Opti
             }
         };
         let played = match row.player {
-            Player::Optimum => None,
+            SolvedPlayer::Optimum => None,
             _ => Some(play(args, client, row, exact, &label).await?),
         };
         let done = SolvedRow { row, exact, optimum: of_size.optimum.value.lines, played };
@@ -231,7 +231,7 @@ async fn in_background<T: Send + 'static>(
     done.context("the computation failed")?.with_context(|| format!("cannot solve {label}"))
 }
 
-fn solve_size(row: Row, pool: &Pool, progress: &mut WorkProgress) -> anyhow::Result<SolvedSize> {
+fn solve_size(row: OptimumRow, pool: &Pool, progress: &mut WorkProgress) -> anyhow::Result<SolvedSize> {
     let watch = |found| show_found(progress, found);
     let process = Process::of_every_placement(&row.rules(), MAX_AFTERSTATES, watch)?;
     let optimum = Exact::of(&process, Pick::Best, pool, progress);
@@ -267,7 +267,7 @@ impl Exact {
 async fn play(
     args: &ReproduceArgs,
     client: &Client,
-    row: Row,
+    row: OptimumRow,
     exact: Exact,
     label: &str,
 ) -> anyhow::Result<Played> {
@@ -280,9 +280,9 @@ async fn play(
     let evaluated = evaluated.with_context(|| format!("cannot play {label}"))?;
     let lines: Vec<f64> = evaluated.games(0).iter().map(|game| game.lines as f64).collect();
     let statistics = Statistics::of(lines.iter().copied()).context("no games were played")?;
-    let Value { lines: value, low, high } = exact.value;
+    let ExpectedLines { lines: value, low, high } = exact.value;
     let said = Reference { printed: Printed::Interval { value, low, high }, origin: Origin::Rerun };
-    let judgement = Judgement::of(None, Some(said.compare(&lines, Cuts::default())), false);
+    let judgement = OverallVerdict::of(None, Some(said.compare(&lines, Cuts::default())), false);
     Ok(Played { games: lines.len(), statistics, judgement })
 }
 
@@ -313,7 +313,7 @@ impl SolvedRow {
     fn cell(&self) -> String {
         let lines = self.exact.value.lines;
         match self.row.player {
-            Player::Optimum => format!("{lines:.4}"),
+            SolvedPlayer::Optimum => format!("{lines:.4}"),
             _ => format!("{lines:.4} ({:.1} %)", 100.0 * self.share()),
         }
     }
@@ -335,7 +335,7 @@ impl SolvedRow {
             "played": played.as_ref().map(|played| played.statistics.mean),
             "std": spread.map(|spread| spread.std),
             "ci95": spread.map(|spread| spread.ci95),
-            "verdict": played.as_ref().map_or(Judgement::None, |played| played.judgement).word(),
+            "verdict": played.as_ref().map_or(OverallVerdict::None, |played| played.judgement).word(),
         })
     }
 }
@@ -346,7 +346,7 @@ impl OptimumReport {
         let sizes: Vec<Size> =
             SIZES.into_iter().filter(|size| self.of_size(*size).next().is_some()).collect();
         let quick = if self.quick { ", a quick look" } else { "" };
-        let row = |player: Player| {
+        let row = |player: SolvedPlayer| {
             let cell = |size: &Size| {
                 let found = self.of_size(*size).find(|done| done.row.player.name() == player.name());
                 found.map(SolvedRow::cell)
@@ -356,7 +356,7 @@ impl OptimumReport {
             let cells = cells.into_iter().map(|cell| cell.unwrap_or("-".to_owned()));
             shown.then(|| std::iter::once(player.name().to_owned()).chain(cells).collect())
         };
-        let table = Table {
+        let table = ReportTable {
             head: format!("{NAME}: {TITLE} ({SOURCE}); seed {}{quick}", self.seed),
             headings: ["player".to_owned()].into_iter().chain(sizes.iter().map(Size::to_string)).collect(),
             rows: players().filter_map(row).collect(),
@@ -381,8 +381,8 @@ impl OptimumReport {
     fn notes(&self, size: Size) -> Vec<String> {
         let mut notes = vec![format!("{size}: lines per game")];
         for done in self.of_size(size) {
-            let Exact { value: Value { lines, high, .. }, afterstates, sweeps } = done.exact;
-            if matches!(done.row.player, Player::Optimum) {
+            let Exact { value: ExpectedLines { lines, high, .. }, afterstates, sweeps } = done.exact;
+            if matches!(done.row.player, SolvedPlayer::Optimum) {
                 let afterstates = grouped(afterstates as f64);
                 let known = format!("{lines:.9}, known to {:.0e}", high - lines);
                 notes.push(format!("  optimum {known}: {afterstates} afterstates, {sweeps} sweeps"));
@@ -390,7 +390,7 @@ impl OptimumReport {
         }
         let played: Vec<_> =
             self.of_size(size).filter_map(|done| Some((done.row.player, done.played.as_ref()?))).collect();
-        let agree = played.iter().filter(|(_, played)| played.judgement == Judgement::Agrees).count();
+        let agree = played.iter().filter(|(_, played)| played.judgement == OverallVerdict::Agrees).count();
         if let [(_, first), ..] = played[..] {
             let games = count(first.games as u64, "game");
             notes.push(format!(
@@ -398,7 +398,7 @@ impl OptimumReport {
                 played.len()
             ));
         }
-        let others = played.iter().filter(|(_, played)| played.judgement != Judgement::Agrees);
+        let others = played.iter().filter(|(_, played)| played.judgement != OverallVerdict::Agrees);
         notes.extend(
             others.map(|(player, played)| format!("  {}: played {}", player.name(), played.to_text())),
         );

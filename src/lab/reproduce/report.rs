@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::experiments::{ComparedFigure, Experiment, Quantity, Row};
-use super::forms::{Forms, Table};
-use super::search::Step;
-use super::verdict::{Cuts, Judgement, Reference, Verdict, balances, share_interval};
+use super::experiments::{ComparedFigure, Experiment, ExperimentRow, Quantity};
+use super::forms::{Forms, ReportTable};
+use super::search::SearchStep;
+use super::verdict::{Cuts, OverallVerdict, Reference, Verdict, balances, share_interval};
 use tetrion::cli::evaluate;
 use tetrion::client::{GameResult, LossEstimate};
 use tetrion::summary::Statistics;
@@ -19,12 +19,12 @@ pub struct PlayedRow {
     /// The estimates of the row's player, instead of games.
     pub estimates: Vec<LossEstimate>,
     /// Results after each generation of a search.
-    pub steps: Vec<Step>,
+    pub steps: Vec<SearchStep>,
 }
 
 /// The results of an experiment.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct ExperimentReport {
     pub experiment: Experiment,
     pub rows: Vec<RowReport>,
     /// Whether this is a quick look.
@@ -53,7 +53,7 @@ struct FigureReport {
     ours: Option<Ours>,
     document: Option<Verdict>,
     since: Option<Verdict>,
-    judgement: Judgement,
+    judgement: OverallVerdict,
 }
 
 /// Our number with its spread.
@@ -66,7 +66,7 @@ struct Ours {
 
 impl RowReport {
     /// Judges the figures of a row.
-    pub fn of(row: &Row, played: &PlayedRow, quick: bool) -> RowReport {
+    pub fn of(row: &ExperimentRow, played: &PlayedRow, quick: bool) -> RowReport {
         let games = (played.games.len() + played.estimates.len()) as u64;
         let cut = played.games.iter().filter(|game| game.is_truncated()).count()
             + played.estimates.iter().filter(|one| one.estimate.lasts_longer).count();
@@ -84,7 +84,7 @@ impl RowReport {
             let (document, since) = (judge(figure.document), judge(figure.since));
             FigureReport {
                 ours: Ours::of(figure.quantity, numbers),
-                judgement: Judgement::of(document, since, figure.wrong.is_some()),
+                judgement: OverallVerdict::of(document, since, figure.wrong.is_some()),
                 is_lower_bound: is_shortened && !figure.quantity.is_of_search(),
                 figure: figure.clone(),
                 document,
@@ -163,7 +163,7 @@ impl Ours {
     }
 }
 
-fn notes(row: &Row, played: &PlayedRow, cut: u64, is_lower_bound: bool) -> Vec<String> {
+fn notes(row: &ExperimentRow, played: &PlayedRow, cut: u64, is_lower_bound: bool) -> Vec<String> {
     let mut notes = Vec::new();
     let size = |field| row.rules.changes.count(field);
     let (Some(width), Some(height)) = (size("width"), size("height")) else { return notes };
@@ -215,23 +215,23 @@ impl FigureReport {
     fn verdict(&self) -> String {
         let unit = self.figure.quantity.unit();
         let verdict = self.judgement.text(unit);
-        let wrong = self.figure.wrong.filter(|_| self.judgement != Judgement::None);
+        let wrong = self.figure.wrong.filter(|_| self.judgement != OverallVerdict::None);
         match (self.judgement, wrong, self.document, self.since) {
-            (Judgement::DocumentWrong, Some(why), _, Some(_)) => {
+            (OverallVerdict::DocumentWrong, Some(why), _, Some(_)) => {
                 format!("{verdict}: {why}; agrees with later measurements")
             }
-            (Judgement::DocumentWrong, Some(why), ..) => format!("{verdict}: {why}"),
+            (OverallVerdict::DocumentWrong, Some(why), ..) => format!("{verdict}: {why}"),
             (_, Some(why), ..) => format!("{verdict}; document wrong: {why}"),
-            (Judgement::Differs, _, Some(Verdict::Agrees), _) => {
+            (OverallVerdict::Differs, _, Some(Verdict::Agrees), _) => {
                 format!("{verdict} from later measurements, agrees with the document")
             }
-            (Judgement::Differs, _, Some(_), Some(Verdict::TooFew | Verdict::Cut)) => {
+            (OverallVerdict::Differs, _, Some(_), Some(Verdict::TooFew | Verdict::Cut)) => {
                 format!("{verdict} from the document")
             }
-            (Judgement::Agrees, _, Some(Verdict::TooFew), Some(_)) => {
+            (OverallVerdict::Agrees, _, Some(Verdict::TooFew), Some(_)) => {
                 format!("{verdict} with later measurements; too few {unit}s to judge the document")
             }
-            (Judgement::Agrees, _, Some(_), Some(Verdict::TooFew)) => {
+            (OverallVerdict::Agrees, _, Some(_), Some(Verdict::TooFew)) => {
                 format!("{verdict} with the document; too few {unit}s to judge later measurements")
             }
             _ => verdict,
@@ -270,7 +270,7 @@ impl FigureReport {
 const HEADINGS: [&str; 7] =
     ["row", "number", "document", "measured since", "ours", "95 % interval", "verdict"];
 
-impl Report {
+impl ExperimentReport {
     fn head(&self) -> String {
         let quick = if self.quick { ", a quick look" } else { "" };
         let Experiment { name, title, source, .. } = &self.experiment;
@@ -284,7 +284,7 @@ impl Report {
                 row.figures.iter().enumerate().map(|(n, figure)| figure.cells(row, n == 0).into());
             row_cells.collect::<Vec<_>>()
         };
-        let table = Table {
+        let table = ReportTable {
             head: self.head(),
             headings: HEADINGS.map(str::to_owned).into(),
             rows: self.rows.iter().flat_map(cells).collect(),

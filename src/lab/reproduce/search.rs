@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 
-use super::experiments::{Row, SearchPlan};
+use super::experiments::{ExperimentRow, SearchPlan};
 use tetrion::cli::progress::GamesProgress;
 use tetrion::client::{
     Client, Evaluated, EvaluationRequest, Features, GameResult, Play, Policy, PolicyKind, Seeds,
@@ -12,7 +12,7 @@ use tetrion::engine::rng::{Tag, word};
 
 /// The results after one generation of a search.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct SearchStep {
     /// Best score of a candidate.
     pub best: f64,
     /// Mean score of all candidates.
@@ -26,12 +26,12 @@ pub struct Step {
 /// Searches for a player; reports the result after each generation.
 pub async fn search(
     client: &Client,
-    row: &Row,
+    row: &ExperimentRow,
     plan: &SearchPlan,
     quick: bool,
     seed: u64,
     label: &str,
-) -> anyhow::Result<(Policy, Vec<Step>)> {
+) -> anyhow::Result<(Policy, Vec<SearchStep>)> {
     let generations = plan.generations(quick);
     let catalog = client.catalog(row.rules.changes.count("width")).await?;
     let set = catalog.feature_sets.iter().find(|set| set.name == plan.features);
@@ -78,7 +78,7 @@ pub async fn search(
             }
         };
         let (best, mean, std) = (generation.best_score, generation.mean_score, generation.std_score);
-        steps.push(Step { best, mean, std, lines });
+        steps.push(SearchStep { best, mean, std, lines });
     }
     let result = optimizer.incumbent().context("no generation was played")?;
     Ok((players(vec![result], plan.result_terminal_value), steps))

@@ -123,7 +123,7 @@ pub enum Verdict {
 
 /// The overall verdict on a figure, in all forms of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Judgement {
+pub enum OverallVerdict {
     Agrees,
     Differs,
     /// Our figure agrees with later measurements, and differs from the document.
@@ -147,7 +147,7 @@ const FEW: usize = 10;
 
 /// Position of our games relative to a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
+enum FigureSide {
     Above,
     Below,
     Here,
@@ -196,11 +196,11 @@ impl Reference {
             }
         };
         match side {
-            Side::Above => Verdict::Differs,
+            FigureSide::Above => Verdict::Differs,
             _ if cuts.early => Verdict::Cut,
-            Side::Below => Verdict::Differs,
-            Side::Here => Verdict::Agrees,
-            Side::Unknown => Verdict::TooFew,
+            FigureSide::Below => Verdict::Differs,
+            FigureSide::Here => Verdict::Agrees,
+            FigureSide::Unknown => Verdict::TooFew,
         }
     }
 
@@ -266,61 +266,66 @@ impl Origin {
     }
 }
 
-impl Judgement {
+impl OverallVerdict {
     /// Combines the comparisons with the document and with later measurements. Later measurements take precedence, because
     /// their program is known; the document decides if they cannot tell. `is_wrong` marks a document's figure that is known to
     /// be wrong.
-    pub fn of(document: Option<Verdict>, since: Option<Verdict>, is_wrong: bool) -> Judgement {
+    pub fn of(document: Option<Verdict>, since: Option<Verdict>, is_wrong: bool) -> OverallVerdict {
         let document_differs = document == Some(Verdict::Differs) && !is_wrong;
         match (since, document) {
-            (Some(Verdict::Differs), _) => Judgement::Differs,
-            (Some(Verdict::Agrees), _) if is_wrong => Judgement::DocumentWrong,
-            (Some(Verdict::Agrees), _) if document_differs => Judgement::DiffersFromDocument,
-            (Some(Verdict::Agrees), _) => Judgement::Agrees,
-            (_, Some(_)) if document_differs => Judgement::Differs,
-            (Some(Verdict::TooFew), Some(Verdict::Agrees)) if !is_wrong => Judgement::Agrees,
-            (Some(Verdict::TooFew), _) | (None, Some(Verdict::TooFew)) => Judgement::TooFew,
-            (Some(Verdict::Cut), _) | (None, Some(Verdict::Cut)) => Judgement::Cut,
-            (None, Some(Verdict::Agrees | Verdict::Differs)) if is_wrong => Judgement::DocumentWrong,
-            (None, Some(_)) => Judgement::Agrees,
-            (None, None) => Judgement::None,
+            (Some(Verdict::Differs), _) => OverallVerdict::Differs,
+            (Some(Verdict::Agrees), _) if is_wrong => OverallVerdict::DocumentWrong,
+            (Some(Verdict::Agrees), _) if document_differs => OverallVerdict::DiffersFromDocument,
+            (Some(Verdict::Agrees), _) => OverallVerdict::Agrees,
+            (_, Some(_)) if document_differs => OverallVerdict::Differs,
+            (Some(Verdict::TooFew), Some(Verdict::Agrees)) if !is_wrong => OverallVerdict::Agrees,
+            (Some(Verdict::TooFew), _) | (None, Some(Verdict::TooFew)) => OverallVerdict::TooFew,
+            (Some(Verdict::Cut), _) | (None, Some(Verdict::Cut)) => OverallVerdict::Cut,
+            (None, Some(Verdict::Agrees | Verdict::Differs)) if is_wrong => OverallVerdict::DocumentWrong,
+            (None, Some(_)) => OverallVerdict::Agrees,
+            (None, None) => OverallVerdict::None,
         }
     }
 
     /// The verdict in one word, for programs.
     pub fn word(self) -> &'static str {
         match self {
-            Judgement::Agrees => "agrees",
-            Judgement::Differs => "differs",
-            Judgement::DiffersFromDocument => "differs_from_document",
-            Judgement::DocumentWrong => "document_wrong",
-            Judgement::TooFew => "too_few",
-            Judgement::Cut => "cut",
-            Judgement::None => "none",
+            OverallVerdict::Agrees => "agrees",
+            OverallVerdict::Differs => "differs",
+            OverallVerdict::DiffersFromDocument => "differs_from_document",
+            OverallVerdict::DocumentWrong => "document_wrong",
+            OverallVerdict::TooFew => "too_few",
+            OverallVerdict::Cut => "cut",
+            OverallVerdict::None => "none",
         }
     }
 
     /// The verdict for people; a `unit` is a game, or a run of a search.
     pub fn text(self, unit: &str) -> String {
         match self {
-            Judgement::Agrees => "agrees".to_owned(),
-            Judgement::Differs => "differs".to_owned(),
-            Judgement::DiffersFromDocument => {
+            OverallVerdict::Agrees => "agrees".to_owned(),
+            OverallVerdict::Differs => "differs".to_owned(),
+            OverallVerdict::DiffersFromDocument => {
                 "differs from the document, agrees with later measurements".to_owned()
             }
-            Judgement::DocumentWrong => "document wrong".to_owned(),
-            Judgement::TooFew => format!("too few {unit}s to tell"),
-            Judgement::Cut => "cut before it can tell".to_owned(),
-            Judgement::None => "-".to_owned(),
+            OverallVerdict::DocumentWrong => "document wrong".to_owned(),
+            OverallVerdict::TooFew => format!("too few {unit}s to tell"),
+            OverallVerdict::Cut => "cut before it can tell".to_owned(),
+            OverallVerdict::None => "-".to_owned(),
         }
     }
 }
 
 /// Compares with a mean that stands for the range from `low` to `high`, and whose standard error may depend on ours. `unseen`
 /// is the share of games that may be lost without having been seen.
-fn side_of_mean(ours: &[f64], unseen: f64, (low, high): (f64, f64), error: impl Fn(f64) -> f64) -> Side {
+fn side_of_mean(
+    ours: &[f64],
+    unseen: f64,
+    (low, high): (f64, f64),
+    error: impl Fn(f64) -> f64,
+) -> FigureSide {
     let Some(Statistics { mean, spread: Some(spread), .. }) = Statistics::of(ours.iter().copied()) else {
-        return Side::Unknown;
+        return FigureSide::Unknown;
     };
     let nearest = mean.max(low).min(high);
     let larger = if mean > 0.0 { (nearest / mean).max(1.0) } else { 1.0 };
@@ -329,34 +334,34 @@ fn side_of_mean(ours: &[f64], unseen: f64, (low, high): (f64, f64), error: impl 
     // Not `hypot`, which would need a newer glibc than everything else does.
     let tolerance = ERRORS * (own_error * own_error + error(std) * error(std)).sqrt();
     if ours.len() < FEW || !tolerance.is_finite() {
-        Side::Unknown
+        FigureSide::Unknown
     } else if mean - unseen * mean.max(0.0) > high + tolerance {
-        Side::Above
+        FigureSide::Above
     } else if mean < low - tolerance {
-        Side::Below
+        FigureSide::Below
     } else if tolerance + unseen * mean.max(0.0) <= low.abs().max(high.abs()) / 2.0 {
-        Side::Here
+        FigureSide::Here
     } else {
-        Side::Unknown
+        FigureSide::Unknown
     }
 }
 
 /// Compares with a share of games.
-fn side_of_share((ours, our_games): (u64, u64), (theirs, their_games): (u64, u64)) -> Side {
+fn side_of_share((ours, our_games): (u64, u64), (theirs, their_games): (u64, u64)) -> FigureSide {
     let share = theirs as f64 / their_games as f64;
     let far = if share < 0.5 { share + 0.5 } else { share - 0.5 };
     let far = (far * our_games as f64).round() as u64;
     if fisher((ours, our_games), (theirs, their_games)) < LEVEL {
-        if ours as f64 / our_games as f64 > share { Side::Above } else { Side::Below }
+        if ours as f64 / our_games as f64 > share { FigureSide::Above } else { FigureSide::Below }
     } else if fisher((far, our_games), (theirs, their_games)) < LEVEL {
-        Side::Here
+        FigureSide::Here
     } else {
-        Side::Unknown
+        FigureSide::Unknown
     }
 }
 
 /// Compares with the largest of `games`.
-fn side_of_best(ours: &[f64], value: f64, games: u32) -> Side {
+fn side_of_best(ours: &[f64], value: f64, games: u32) -> FigureSide {
     let (all, games) = (ours.len(), f64::from(games));
     // The probability that none of their games is among this many largest.
     let none_among = |largest: usize| {
@@ -366,24 +371,24 @@ fn side_of_best(ours: &[f64], value: f64, games: u32) -> Side {
     let larger = ours.iter().filter(|number| **number > value).count();
     let at_least = ours.iter().filter(|number| **number >= value).count();
     if none_among(larger) < LEVEL / 2.0 {
-        Side::Above
+        FigureSide::Above
     } else if 1.0 - none_among(at_least + 1) < LEVEL / 2.0 {
-        Side::Below
+        FigureSide::Below
     } else if none_among(all) < LEVEL / 2.0 && 1.0 - none_among(1) < LEVEL / 2.0 {
-        Side::Here
+        FigureSide::Here
     } else {
-        Side::Unknown
+        FigureSide::Unknown
     }
 }
 
 /// Compares with the range of typical games.
-fn side_of_typical(ours: &[f64], low: f64, high: f64) -> Side {
+fn side_of_typical(ours: &[f64], low: f64, high: f64) -> FigureSide {
     let mut sorted = ours.to_vec();
     sorted.sort_by(f64::total_cmp);
     // The `rank`-th smallest of ours is above the quartile if at most that many of ours lie below the quartile.
     let (mut rank, mut probability) = (0, binomial(0, ours.len() as u64, 0.25));
     if probability > LEVEL / 2.0 {
-        return Side::Unknown;
+        return FigureSide::Unknown;
     }
     while probability + binomial(rank + 1, ours.len() as u64, 0.25) <= LEVEL / 2.0 {
         rank += 1;
@@ -391,11 +396,11 @@ fn side_of_typical(ours: &[f64], low: f64, high: f64) -> Side {
     }
     let rank = rank as usize;
     if high < sorted[rank] {
-        Side::Above
+        FigureSide::Above
     } else if low > sorted[ours.len() - 1 - rank] {
-        Side::Below
+        FigureSide::Below
     } else {
-        Side::Here
+        FigureSide::Here
     }
 }
 

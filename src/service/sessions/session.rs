@@ -27,7 +27,7 @@ pub(super) type SessionId = u128;
 
 /// A session: a name, an owner, a lease, and a state behind a lock.
 #[derive(Debug)]
-pub(crate) struct Session {
+pub(crate) struct LeasedSession {
     pub(super) id: SessionId,
     pub(super) owner: Caller,
     /// Serial number; older sessions have lower numbers.
@@ -56,7 +56,7 @@ pub(crate) struct RequestId {
     pub digest: u128,
 }
 
-impl Session {
+impl LeasedSession {
     /// Name of the session: `sessions/ID`.
     pub fn name(&self) -> String {
         format!("{PREFIX}{:032x}", self.id)
@@ -95,7 +95,7 @@ impl Session {
 
     /// Runs a job of about `work` on the session; on the pool, if it is long or many jobs are in progress.
     pub async fn call_on<T: Send + 'static>(
-        self: &Arc<Session>,
+        self: &Arc<LeasedSession>,
         lane: &CallLane,
         work: Duration,
         job: impl FnOnce(&mut SessionState) -> Result<T, Refusal> + Send + 'static,
@@ -112,7 +112,7 @@ impl Session {
     /// given. The session is locked from the first row to the last. If the caller leaves, the job does no further rows,
     /// unless it [must end](Slice::MustEnd).
     pub async fn call_by_rows<T: Send + 'static>(
-        self: &Arc<Session>,
+        self: &Arc<LeasedSession>,
         lane: &CallLane,
         (reading, work, rows): (Duration, Duration, u64),
         mut job: impl FnMut(&mut SessionState, u32) -> Result<Slice<T>, Refusal> + Send + 'static,
@@ -198,7 +198,7 @@ impl Session {
 
     /// Whether the lease has expired and no call uses the session. The caller holds the table, so no call can start in
     /// the meantime.
-    pub(super) fn is_over(self: &Arc<Session>, now: Duration) -> bool {
+    pub(super) fn is_over(self: &Arc<LeasedSession>, now: Duration) -> bool {
         self.expires.load(Ordering::Relaxed) <= nanoseconds(now) && Arc::strong_count(self) == 1
     }
 }
@@ -210,7 +210,7 @@ fn rows_of_a_slice(work: Duration, rows: u64) -> u32 {
 }
 
 /// Guard that ends a session if a call on it panics, because its state is then unknown.
-struct EndOnPanic<'a>(&'a Session);
+struct EndOnPanic<'a>(&'a LeasedSession);
 
 impl Drop for EndOnPanic<'_> {
     fn drop(&mut self) {

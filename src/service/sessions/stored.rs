@@ -23,7 +23,7 @@ use std::time::{Duration, SystemTime};
 use prost::{Message, Oneof};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::session::{RequestId, Session, SessionId, nanoseconds};
+use super::session::{LeasedSession, RequestId, SessionId, nanoseconds};
 use super::{Caller, SessionStore};
 use crate::budget::Budget;
 use crate::history::{History, WrittenHistory};
@@ -143,7 +143,7 @@ impl SessionStore {
         out.write_all(&[head.clone(), end(0)].concat())?;
         let mut done = PutAway { num_bytes: head.len() as u64, ..PutAway::default() };
         let now = self.clock.elapsed();
-        let mut sessions: Vec<Arc<Session>> = self.read().sessions.values().cloned().collect();
+        let mut sessions: Vec<Arc<LeasedSession>> = self.read().sessions.values().cloned().collect();
         sessions.retain(|session| session.expires.load(Ordering::Relaxed) > nanoseconds(now));
         sessions.sort_unstable_by_key(|session| session.serial);
         // Before locking any session: calls that wait for a lock are then refused, so only the running call must end
@@ -260,7 +260,7 @@ impl SessionStore {
         let WrittenSession { owner, serial, ttl_nanoseconds, left_nanoseconds, made, .. } = written;
         let ttl = Duration::from_nanos(ttl_nanoseconds);
         let left = Duration::from_nanos(left_nanoseconds).min(ttl);
-        let session = Arc::new(Session {
+        let session = Arc::new(LeasedSession {
             id: session,
             owner: if owner.is_empty() { Caller::default() } else { Caller::named(&owner) },
             serial,
@@ -287,7 +287,7 @@ impl SessionStore {
     }
 }
 
-impl Session {
+impl LeasedSession {
     fn written(&self, state: &SessionState, now: Duration) -> WrittenSession {
         let mut sequences = SharedSequences::default();
         let batch = state.batch();

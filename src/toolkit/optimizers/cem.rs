@@ -22,8 +22,8 @@ use serde::{Deserialize, Serialize};
 
 use super::draws::Draws;
 use super::{
-    Best, Generation, InvalidParameter, Look, MAX_MAGNITUDE, MAX_POPULATION, Optimizer, Round, State,
-    TellError, seed_text,
+    Best, Generation, InvalidParameter, Look, MAX_MAGNITUDE, MAX_POPULATION, Optimizer, OptimizerState,
+    Round, TellError, seed_text,
 };
 
 /// The parameters of a search.
@@ -460,8 +460,8 @@ impl Optimizer for Cem {
         self.state.best.as_ref()
     }
 
-    fn state(&self) -> State {
-        State::Cem(self.state.clone())
+    fn state(&self) -> OptimizerState {
+        OptimizerState::Cem(self.state.clone())
     }
 }
 

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use super::draws::Draws;
 use super::{
-    Best, Generation, InvalidParameter, Look, MAX_MAGNITUDE, MAX_POPULATION, Optimizer, Round, State,
-    TellError, seed_text,
+    Best, Generation, InvalidParameter, Look, MAX_MAGNITUDE, MAX_POPULATION, Optimizer, OptimizerState,
+    Round, TellError, seed_text,
 };
 
 /// The parameters of a search.
@@ -214,7 +214,7 @@ impl Optimizer for Genetic {
         self.state.best.as_ref()
     }
 
-    fn state(&self) -> State {
-        State::Genetic(self.state.clone())
+    fn state(&self) -> OptimizerState {
+        OptimizerState::Genetic(self.state.clone())
     }
 }

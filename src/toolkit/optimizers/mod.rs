@@ -25,7 +25,7 @@
 //! `libm` instead of the platform. Every generation draws from a separate stream, so no position in the random numbers
 //! is saved. [`Optimizer::ask`] returns equal candidates until the next [`Optimizer::tell`].
 //!
-//! A [`State`] is the complete state of an optimizer. It is plain data; JSON text keeps every bit of it, and a
+//! An [`OptimizerState`] is the complete state of an optimizer. It is plain data; JSON text keeps every bit of it, and a
 //! [`resumed`](Config::resume) search continues as if it had never stopped.
 //!
 //! [`td`] and [`network`] differ: they take states and their successors instead of scores, and learn from every step.
@@ -80,7 +80,7 @@ pub trait Optimizer: Send {
     fn best(&self) -> Option<&Best>;
 
     /// The complete state, from which [`Config::resume`] continues.
-    fn state(&self) -> State;
+    fn state(&self) -> OptimizerState;
 }
 
 /// Weight vectors for the caller to score, and where they are in their generation.
@@ -146,7 +146,7 @@ pub enum Config {
 /// The complete state of a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum OptimizerState {
     /// State of a cross-entropy search.
     Cem(CemState),
     /// State of a genetic algorithm.
@@ -185,16 +185,18 @@ impl Config {
     /// # Errors
     ///
     /// The first parameter that is out of its range, or the first part of `state` that does not fit this configuration.
-    pub fn resume(&self, state: State) -> Result<Box<dyn Optimizer>, InvalidParameter> {
+    pub fn resume(&self, state: OptimizerState) -> Result<Box<dyn Optimizer>, InvalidParameter> {
         match (self, state) {
-            (Self::Cem(config), State::Cem(state)) => Ok(Box::new(Cem::resume(config.clone(), state)?)),
-            (Self::Genetic(config), State::Genetic(state)) => {
+            (Self::Cem(config), OptimizerState::Cem(state)) => {
+                Ok(Box::new(Cem::resume(config.clone(), state)?))
+            }
+            (Self::Genetic(config), OptimizerState::Genetic(state)) => {
                 Ok(Box::new(Genetic::resume(config.clone(), state)?))
             }
-            (Self::Cem(_), State::Genetic(_)) => {
+            (Self::Cem(_), OptimizerState::Genetic(_)) => {
                 Err(invalid("state", "is a genetic algorithm's, the method is cem"))
             }
-            (Self::Genetic(_), State::Cem(_)) => {
+            (Self::Genetic(_), OptimizerState::Cem(_)) => {
                 Err(invalid("state", "is a cross-entropy search's, the method is genetic"))
             }
         }

@@ -224,7 +224,7 @@ impl Network {
         let slopes: Vec<f32> =
             slopes.map(|(sum, output)| if *sum > 0.0 { *output } else { *output * SLOPE }).collect();
         let mut inputs = shares(entries) as f32;
-        for Apart { distance, .. } in &apart {
+        for StandardScore { distance, .. } in &apart {
             inputs += distance * distance;
         }
         let (mut squares, mut activations) = (0.0, 0.0);
@@ -242,7 +242,7 @@ impl Network {
                 *number += by;
             }
         }
-        for (row, Apart { distance, deviation, mean }) in
+        for (row, StandardScore { distance, deviation, mean }) in
             state.weights.chunks_exact_mut(moves.len()).zip(&apart)
         {
             let times = distance / deviation;
@@ -329,7 +329,7 @@ impl Network {
     }
 
     /// The distances of features from their means. Updates the means and variances.
-    fn apart(&mut self, features: &[f32]) -> Vec<Apart> {
+    fn apart(&mut self, features: &[f32]) -> Vec<StandardScore> {
         let state = &mut self.state;
         let follow = follow(state.updates + 1);
         let moments = state.means.iter_mut().zip(&mut state.variances);
@@ -337,14 +337,14 @@ impl Network {
             let (beside, spread) = observe(*feature, mean, variance, follow);
             let deviation = spread.sqrt();
             let distance = (beside / deviation).clamp(-FURTHEST, FURTHEST);
-            Apart { distance: distance as f32, deviation: deviation as f32, mean: *mean as f32 }
+            StandardScore { distance: distance as f32, deviation: deviation as f32, mean: *mean as f32 }
         });
         apart.collect()
     }
 }
 
 /// Distance of a feature from its mean.
-struct Apart {
+struct StandardScore {
     /// Distance, as a multiple of `deviation`.
     distance: f32,
     deviation: f32,

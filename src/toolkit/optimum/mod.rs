@@ -20,4 +20,4 @@ mod transitions;
 
 pub use demand::{ON_DEMAND, values};
 pub use process::{MAX_AFTERSTATES, MAX_CELLS, OptimumError, Process};
-pub use solution::{Pick, Solution, SolutionProgress, Value};
+pub use solution::{ExpectedLines, Pick, Solution, SolutionProgress};

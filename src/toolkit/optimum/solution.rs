@@ -44,7 +44,7 @@ pub struct SolutionProgress {
 
 /// The expected number of lines from an afterstate to the end of the game.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Value {
+pub struct ExpectedLines {
     pub lines: f64,
     /// Lower bound on the true value.
     pub low: f64,
@@ -91,7 +91,7 @@ impl Process {
             let swept = self.transitions.sweep(pick, &self.num_placements, pool, &solution.lines, &mut next);
             solution.change = swept.change + swept.rounding;
             solution.sweeps += 1;
-            let Value { lines, low, .. } = solution.of_game();
+            let ExpectedLines { lines, low, .. } = solution.of_game();
             let (error, wanted) = (lines - low, TOLERANCE * lines);
             watch(SolutionProgress { number: solution.sweeps, error, wanted });
             if error <= wanted {
@@ -247,12 +247,12 @@ impl Swept {
 
 impl Solution<'_> {
     /// The value of the empty playfield: lines per game.
-    pub fn of_game(&self) -> Value {
+    pub fn of_game(&self) -> ExpectedLines {
         self.bounded(self.lines[0], 0)
     }
 
     /// The value of an afterstate; `None` if it cannot be reached.
-    pub fn of(&self, afterstate: &Playfield) -> Option<Value> {
+    pub fn of(&self, afterstate: &Playfield) -> Option<ExpectedLines> {
         let Rules { width, height, .. } = *self.process.rules();
         let same_size = (afterstate.width(), afterstate.height()) == (width, height);
         let cells = same_size.then(|| pack(afterstate))?;
@@ -277,12 +277,12 @@ impl Solution<'_> {
     }
 
     /// The value of an afterstate with this number of cells, with its bounds.
-    fn bounded(&self, lines: f64, num_cells: u32) -> Value {
+    fn bounded(&self, lines: f64, num_cells: u32) -> ExpectedLines {
         let Rules { width, height, .. } = *self.process.rules();
         let (width, height) = (f64::from(width), f64::from(height));
         let shrunk = 1.0 - width * self.change / 4.0;
         let pieces = (1.0 + (width * lines + (width - 1.0) * height - f64::from(num_cells)) / 4.0) / shrunk;
         let error = if shrunk > 0.0 { self.change * pieces } else { f64::INFINITY };
-        Value { lines, low: lines - error, high: lines + error }
+        ExpectedLines { lines, low: lines - error, high: lines + error }
     }
 }

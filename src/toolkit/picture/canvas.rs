@@ -15,7 +15,7 @@ pub struct Canvas {
 
 /// The part of a picture that differs from another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct ChangedArea {
     /// Pixels to the left of the part.
     pub x: u32,
     /// Pixels above the part.
@@ -61,7 +61,7 @@ impl Canvas {
     }
 
     /// The smallest part outside of which two pictures of the same size are equal; none if they are.
-    pub fn difference(&self, other: &Canvas) -> Option<Part> {
+    pub fn difference(&self, other: &Canvas) -> Option<ChangedArea> {
         let differs = |y: &u32| self.row(*y) != other.row(*y);
         let top = (0..self.height).find(differs)?;
         let bottom = (0..self.height).rfind(differs)?;
@@ -74,11 +74,11 @@ impl Canvas {
         let (left, right) =
             columns.fold((usize::MAX, 0), |(left, right), (first, last)| (left.min(first), right.max(last)));
         let (x, width) = (left as u32, (right - left + 1) as u32);
-        Some(Part { x, y: top, width, height: bottom - top + 1 })
+        Some(ChangedArea { x, y: top, width, height: bottom - top + 1 })
     }
 
     /// The ink numbers of a part, row by row from the top.
-    pub fn cut(&self, part: Part) -> Vec<u8> {
+    pub fn cut(&self, part: ChangedArea) -> Vec<u8> {
         let row = |y: u32| &self.row(y)[part.x as usize..(part.x + part.width) as usize];
         (part.y..part.y + part.height).flat_map(row).copied().collect()
     }

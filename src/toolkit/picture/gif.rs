@@ -6,7 +6,7 @@ use std::io::Write;
 
 use gif::{DisposalMethod, Encoder, EncodingError, Frame, Repeat};
 
-use super::canvas::{Canvas, Part};
+use super::canvas::{Canvas, ChangedArea};
 use super::colours::{ColourScheme, Ink};
 use super::layout::Layout;
 
@@ -40,11 +40,11 @@ impl<W: Write> GifWriter<W> {
     /// # Errors
     /// The errors of the writer.
     pub fn add(&mut self, canvas: Canvas, hundredths: u16) -> Result<(), EncodingError> {
-        let whole = Part { x: 0, y: 0, width: canvas.width(), height: canvas.height() };
+        let whole = ChangedArea { x: 0, y: 0, width: canvas.width(), height: canvas.height() };
         let part = match &self.shown {
             None => whole,
             // A picture that changes nothing takes its time all the same: one pixel.
-            Some(shown) => canvas.difference(shown).unwrap_or(Part { width: 1, height: 1, ..whole }),
+            Some(shown) => canvas.difference(shown).unwrap_or(ChangedArea { width: 1, height: 1, ..whole }),
         };
         let mut pixels = canvas.cut(part);
         if let Some(shown) = &self.shown {

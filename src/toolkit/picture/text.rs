@@ -70,7 +70,7 @@ fn drawing(moment: &Moment, rules: &Rules, scheme: Option<ColourScheme>, aside: 
 }
 
 /// What is at a place.
-enum Place {
+enum TextCell {
     Empty,
     Ghost(Piece),
     Full(Hue),
@@ -78,18 +78,18 @@ enum Place {
     Marked(Hue),
 }
 
-fn place(scene: &Scene, row: u8, column: u8) -> Place {
+fn place(scene: &Scene, row: u8, column: u8) -> TextCell {
     let here = (row, column);
     let cell = scene.cells.get(row, column);
     match &scene.current {
-        Some(current) if current.cells.contains(&here) => Place::Marked(current.piece.into()),
+        Some(current) if current.cells.contains(&here) => TextCell::Marked(current.piece.into()),
         Some(current) if cell == Cell::Empty && scene.ghost.is_some_and(|ghost| ghost.contains(&here)) => {
-            Place::Ghost(current.piece)
+            TextCell::Ghost(current.piece)
         }
         current => match Hue::of(cell) {
-            None => Place::Empty,
-            Some(hue) if current.is_none() && scene.last.contains(&here) => Place::Marked(hue),
-            Some(hue) => Place::Full(hue),
+            None => TextCell::Empty,
+            Some(hue) if current.is_none() && scene.last.contains(&here) => TextCell::Marked(hue),
+            Some(hue) => TextCell::Full(hue),
         },
     }
 }
@@ -101,23 +101,23 @@ fn letter(hue: Hue, pieces: &PieceSet) -> char {
     }
 }
 
-fn plain(place: Place, pieces: &PieceSet) -> char {
+fn plain(place: TextCell, pieces: &PieceSet) -> char {
     match place {
-        Place::Empty => '.',
-        Place::Ghost(_) => ':',
-        Place::Full(hue) => letter(hue, pieces),
+        TextCell::Empty => '.',
+        TextCell::Ghost(_) => ':',
+        TextCell::Full(hue) => letter(hue, pieces),
         // In other sets a small letter is that of another piece.
-        Place::Marked(hue) if pieces.is_tetrominoes() => letter(hue, pieces).to_ascii_lowercase(),
-        Place::Marked(hue) => letter(hue, pieces),
+        TextCell::Marked(hue) if pieces.is_tetrominoes() => letter(hue, pieces).to_ascii_lowercase(),
+        TextCell::Marked(hue) => letter(hue, pieces),
     }
 }
 
-fn coloured(place: Place, scheme: ColourScheme) -> String {
+fn coloured(place: TextCell, scheme: ColourScheme) -> String {
     match place {
-        Place::Empty => " .".to_owned(),
-        Place::Ghost(piece) => format!("\x1b[38;5;{}m[]{RESET}", of_256(scheme.of(piece.into()))),
-        Place::Full(hue) => format!("\x1b[48;5;{}m  {RESET}", of_256(scheme.of(hue))),
-        Place::Marked(hue) => format!("\x1b[1;30;48;5;{}m[]{RESET}", of_256(scheme.of(hue))),
+        TextCell::Empty => " .".to_owned(),
+        TextCell::Ghost(piece) => format!("\x1b[38;5;{}m[]{RESET}", of_256(scheme.of(piece.into()))),
+        TextCell::Full(hue) => format!("\x1b[48;5;{}m  {RESET}", of_256(scheme.of(hue))),
+        TextCell::Marked(hue) => format!("\x1b[1;30;48;5;{}m[]{RESET}", of_256(scheme.of(hue))),
     }
 }
 

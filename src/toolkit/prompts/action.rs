@@ -155,15 +155,15 @@ fn placement_name(placement: Placement, right: Option<u8>) -> String {
     if let Some(spot) = spot {
         let _ = write!(name, "^{}", spot.row);
         if spot.spin != Spin::None {
-            let _ = write!(name, "/{}", SpinName(spot.spin));
+            let _ = write!(name, "/{}", SpinText(spot.spin));
         }
     }
     name
 }
 
-struct SpinName(Spin);
+struct SpinText(Spin);
 
-impl fmt::Display for SpinName {
+impl fmt::Display for SpinText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
             Spin::None => "none",

@@ -39,4 +39,4 @@ mod action;
 mod observation;
 
 pub use action::{Choices, MAX_ACTION_BYTES, UnknownAction};
-pub use observation::{Detail, State, observation};
+pub use observation::{Detail, ObservedState, observation};

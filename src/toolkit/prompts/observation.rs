@@ -25,7 +25,7 @@ pub enum Detail {
 
 /// The state of an environment that an observation shows.
 #[derive(Clone, Debug)]
-pub struct State {
+pub struct ObservedState {
     rules: Rules,
     position: Position,
     /// The current piece and the preview.
@@ -37,15 +37,15 @@ pub struct State {
     num_pieces: u64,
 }
 
-impl State {
+impl ObservedState {
     /// The state of an environment.
     ///
     /// # Panics
     /// When the environment does not exist or no episode has started in it.
-    pub fn new(batch: &EnvBatch, env_id: u32) -> State {
+    pub fn new(batch: &EnvBatch, env_id: u32) -> ObservedState {
         let rules = batch.config().rules;
         let statistics = batch.statistics(env_id);
-        State {
+        ObservedState {
             rules,
             position: Position {
                 playfield: batch.playfield(env_id),
@@ -95,7 +95,7 @@ impl State {
 }
 
 /// An observation of a state.
-pub fn observation(detail: Detail, state: &State) -> String {
+pub fn observation(detail: Detail, state: &ObservedState) -> String {
     if detail == Detail::Short {
         return short(state);
     }
@@ -103,7 +103,7 @@ pub fn observation(detail: Detail, state: &State) -> String {
     if detail == Detail::Board || state.position.hand.is_none() {
         return text;
     }
-    let State { rules, position, .. } = state;
+    let ObservedState { rules, position, .. } = state;
     let choices = state.choices();
     match &choices {
         Choices::Placements(all) => {
@@ -125,8 +125,8 @@ pub fn observation(detail: Detail, state: &State) -> String {
     text
 }
 
-fn board(state: &State) -> String {
-    let State { rules, position, lines, num_pieces, .. } = state;
+fn board(state: &ObservedState) -> String {
+    let ObservedState { rules, position, lines, num_pieces, .. } = state;
     let playfield = &position.playfield;
     let falling = position.falling.filter(|_| position.hand.is_some()).map(|piece| piece.cells());
     let legend = if falling.is_some() { ", @ falling piece" } else { "" };
@@ -186,8 +186,8 @@ fn write_consequences(shown: &Placements, n: usize, text: &mut String) {
     }
 }
 
-fn short(state: &State) -> String {
-    let State { rules, position, lines, num_pieces, .. } = state;
+fn short(state: &ObservedState) -> String {
+    let ObservedState { rules, position, lines, num_pieces, .. } = state;
     let playfield = &position.playfield;
     let mut text = format!("text-1 short: {}; lines {lines}, pieces {num_pieces}; heights", state.pieces());
     let height = |column: u8| {

@@ -2,7 +2,9 @@
 
 use std::ops::Deref;
 
-use tetrion_core::engine::{ActionModel, ActionRefused, LandedPiece, Live, Placement, Playfield, Statistics};
+use tetrion_core::engine::{
+    ActionModel, ActionRefused, GameStatistics, LandedPiece, Live, Placement, Playfield,
+};
 use tetrion_core::env::InvalidActionPolicy;
 
 use super::cells::{Cells, SceneCells, remaining, risen};
@@ -50,13 +52,13 @@ impl Course {
 
     /// The outcome if the game stopped here.
     pub fn outcome(&self) -> Outcome {
-        let Statistics { pieces, lines, score, .. } = self.statistics();
+        let GameStatistics { pieces, lines, score, .. } = self.statistics();
         Outcome { pieces, lines, score, end: self.end(), playfield: *self.playfield() }
     }
 
     /// The scene for viewers. The ghost is the dropped piece in games with keys; placement games have no ghost here.
     pub fn scene(&self) -> Scene {
-        let Statistics { steps, pieces, lines, score, .. } = self.statistics();
+        let GameStatistics { steps, pieces, lines, score, .. } = self.statistics();
         Scene {
             cells: self.cells.clone(),
             last: self.last.clone(),

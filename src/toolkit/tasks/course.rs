@@ -7,7 +7,7 @@ use tetrion_core::values::{self, Stakes};
 
 /// A position of a task: what decides whether the goal can still be reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Position {
+pub(super) struct TaskPosition {
     pub playfield: LowPlayfield,
     pub lines: u32,
     /// Rows of garbage that are left, the lowest ones.
@@ -18,9 +18,9 @@ pub(super) struct Position {
 
 /// A task that is being played.
 #[derive(Clone, Debug)]
-pub struct Course<'a> {
+pub struct TaskCourse<'a> {
     task: &'a PlayTask,
-    position: Position,
+    position: TaskPosition,
     num_placed: usize,
     is_reached: bool,
     stakes: Vec<Stakes>,
@@ -39,22 +39,22 @@ pub enum PlayError {
     Unknown(#[from] UnknownAction),
 }
 
-impl Position {
+impl TaskPosition {
     /// The position before the first placement. Garbage counts only if the goal is to dig.
-    pub fn of_start(task: &PlayTask) -> Position {
+    pub fn of_start(task: &PlayTask) -> TaskPosition {
         let garbage = if let Goal::Dig(rows) = task.goal { rows } else { 0 };
-        Position { playfield: task.start.playfield, lines: 0, garbage, is_lost: false }
+        TaskPosition { playfield: task.start.playfield, lines: 0, garbage, is_lost: false }
     }
 
     /// The position after a placement.
-    pub fn after(&self, rules: &Rules, piece: Piece, placement: Placement) -> Position {
+    pub fn after(&self, rules: &Rules, piece: Piece, placement: Placement) -> TaskPosition {
         let (_, landing) = land(rules, &self.playfield, piece, placement);
         if landing.terminal {
-            return Position { is_lost: true, ..*self };
+            return TaskPosition { is_lost: true, ..*self };
         }
         let garbage_rows = (1u32 << self.garbage) - 1;
         let dug = (u32::from(landing.vanished_rows()) & garbage_rows).count_ones();
-        Position {
+        TaskPosition {
             playfield: landing.afterstate,
             lines: self.lines + u32::from(landing.lines),
             garbage: self.garbage - dug,
@@ -75,11 +75,11 @@ impl Position {
     }
 }
 
-impl Course<'_> {
+impl TaskCourse<'_> {
     /// Starts a task before its first placement.
-    pub fn new(task: &PlayTask) -> Course<'_> {
-        let position = Position::of_start(task);
-        Course { task, position, num_placed: 0, is_reached: false, stakes: Vec::new() }
+    pub fn new(task: &PlayTask) -> TaskCourse<'_> {
+        let position = TaskPosition::of_start(task);
+        TaskCourse { task, position, num_placed: 0, is_reached: false, stakes: Vec::new() }
     }
 
     /// The piece to place; `None` when the task is over.

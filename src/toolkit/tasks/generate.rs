@@ -1,6 +1,6 @@
 //! Tasks that are played piece by piece: candidates are drawn until one has an oracle and is no gift.
 
-use super::course::Course;
+use super::course::TaskCourse;
 use super::distinct;
 use super::oracle;
 use super::play::{Goal, PlayTask};
@@ -121,7 +121,7 @@ fn after_random_placement(
 
 /// The score of a player whose `choose` picks among the placements of each piece.
 fn score(task: &PlayTask, mut choose: impl FnMut(&[Placement]) -> Placement) -> f64 {
-    let mut course = Course::new(task);
+    let mut course = TaskCourse::new(task);
     while !course.is_over() {
         let placement = choose(&course.placements());
         course.place(placement).expect("a legal placement");

@@ -1,9 +1,9 @@
 //! The suite `tetrion-tasks-1`: small tasks whose best possible score is known and reached.
 //!
 //! Task i of a split is a pure function of the suite, the split and i; nothing is stored. A task has rules, a start
-//! position, a [goal](Goal), and an oracle: placements that score exactly 1. A [`Course`] plays a task and scores it.
-//! Scores are from 0 to 1, and never fall while a task is played, so a player can stop at any time. The only task that is
-//! not played piece by piece asks for a [formula](FormulaTask).
+//! position, a [goal](Goal), and an oracle: placements that score exactly 1. A [`TaskCourse`] plays a task and scores
+//! it. Scores are from 0 to 1, and never fall while a task is played, so a player can stop at any time. The only task that
+//! is not played piece by piece asks for a [formula](FormulaTask).
 //!
 //! | group | start | goal | oracle |
 //! | --- | --- | --- | --- |
@@ -30,7 +30,7 @@ mod start;
 mod suite;
 mod task;
 
-pub use course::{Course, PlayError};
+pub use course::{PlayError, TaskCourse};
 pub use distinct::is_drawn;
 pub use formula::{FormulaScore, FormulaTask, GAMES};
 pub use play::{Goal, PlayTask};

@@ -2,7 +2,7 @@
 
 use super::formula::{FormulaTask, GAMES};
 use super::play::{Goal, PlayTask};
-use crate::prompts::{Detail, State, observation};
+use crate::prompts::{Detail, ObservedState, observation};
 
 const RULES: &str = "A piece falls straight down in the orientation and the columns that you choose. Full rows vanish, and \
                      the rows above them move down. The game is lost when a cell of a landed piece is above the top row.";
@@ -27,7 +27,7 @@ pub(super) fn of_play(task: &PlayTask) -> String {
         Goal::Dig(rows) => format!("Goal: clear the lowest {rows} rows of the start within {pieces}."),
         Goal::PerfectClear => format!("Goal: empty the playfield within {pieces}."),
     };
-    let state = State::new(&start.batch(rules), 0);
+    let state = ObservedState::new(&start.batch(rules), 0);
     format!(
         "You play Tetris on a playfield of {} columns and {} rows. {RULES}\n\n{goal}\n\n{}\n\nAnswer with the letter of an \
          action, or its name.",

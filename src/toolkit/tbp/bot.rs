@@ -10,7 +10,7 @@ use super::lines::{SHOWN, shown};
 use super::messages::{
     BotMessage, FrontEndMessage, Info, Letter, Move, MoveInfo, RulesMessage, Suggestion, read,
 };
-use super::position::Position;
+use super::position::BotPosition;
 
 /// Most moves of a suggestion: the first is the choice, the others are for front ends with other rules.
 const MAX_MOVES: usize = 10;
@@ -36,7 +36,7 @@ pub struct Bot {
     setup: BotSetup,
     kernel: Kernel,
     rng: AgentRng,
-    position: Option<Position>,
+    position: Option<BotPosition>,
 }
 
 /// The reaction to one line of the front end.
@@ -87,7 +87,7 @@ impl Bot {
                 Reply { answer: Some(BotMessage::Ready), ..Reply::default() }
             }
             FrontEndMessage::Start(start) => {
-                let position = Position::new(*start, &self.setup.rules);
+                let position = BotPosition::new(*start, &self.setup.rules);
                 let complaint = position.as_ref().err().map(|error| format!("start: {error}"));
                 self.position = position.ok();
                 Reply { complaint, ..Reply::default() }
@@ -119,7 +119,7 @@ impl Bot {
     fn change(
         &mut self,
         message: &str,
-        change: impl FnOnce(&mut Position, &Rules) -> Result<(), (String, bool)>,
+        change: impl FnOnce(&mut BotPosition, &Rules) -> Result<(), (String, bool)>,
     ) -> Reply {
         let Some(position) = &mut self.position else { return Reply::complaint(before_start(message)) };
         match change(position, &self.setup.rules) {
@@ -162,11 +162,11 @@ fn before_start(message: &str) -> String {
 fn moves(
     setup: &BotSetup,
     kernel: Kernel,
-    position: &Position,
+    position: &BotPosition,
     rng: &mut AgentRng,
 ) -> Result<Suggestion, String> {
     let BotSetup { agent, rules, max_moves, .. } = setup;
-    let Position { held, queue, playfield, lines, pieces, .. } = position;
+    let BotPosition { held, queue, playfield, lines, pieces, .. } = position;
     let Some(&piece) = queue.front() else {
         return Err("suggest: the queue is empty, expected start or new_piece with a piece before".to_owned());
     };

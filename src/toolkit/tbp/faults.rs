@@ -11,12 +11,12 @@ pub enum End {
     Complete,
     ToppedOut,
     /// The bot lost by a fault.
-    Lost(Fault),
+    Lost(BotFault),
 }
 
 /// A fault that lost a bot the game.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum BotFault {
     /// The bot suggested no move.
     #[error("it suggested no move")]
     GaveUp,
@@ -103,17 +103,17 @@ impl std::fmt::Display for End {
     }
 }
 
-impl Fault {
+impl BotFault {
     fn name(&self) -> &'static str {
         match self {
-            Fault::GaveUp => "gave up",
-            Fault::IllegalMove { .. } => "illegal move",
-            Fault::NotAMessage { .. } => "no message",
-            Fault::OutOfTurn { .. } => "out of turn",
-            Fault::Refused(_) => "cannot play",
-            Fault::Silent { .. } => "silent",
-            Fault::Left { .. } => "left",
-            Fault::Deaf => "deaf",
+            BotFault::GaveUp => "gave up",
+            BotFault::IllegalMove { .. } => "illegal move",
+            BotFault::NotAMessage { .. } => "no message",
+            BotFault::OutOfTurn { .. } => "out of turn",
+            BotFault::Refused(_) => "cannot play",
+            BotFault::Silent { .. } => "silent",
+            BotFault::Left { .. } => "left",
+            BotFault::Deaf => "deaf",
         }
     }
 }

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use crate::recording::{Course, Recorder, Recording};
 use tetrion_core::engine::{EpisodeEnd, Odds, Placement, Randomizer, Rules, Tetromino};
 
-use super::faults::{End, Fault};
+use super::faults::{BotFault, End};
 use super::lines::{SHOWN, shown};
 use super::messages::{
-    BotMessage, FrontEndMessage, Info, Letter, Message, Move, RandomizerState, RulesMessage, Start,
+    BotMessage, FrontEndMessage, Info, Letter, Message, Move, RandomizerState, RulesMessage, StartMessage,
     Suggestion, read, write,
 };
 use super::process::{BotProcess, Broken};
@@ -36,7 +36,7 @@ pub struct HostedGame {
 
 /// Limits of a game and of the bot's time.
 #[derive(Clone, Copy)]
-pub(super) struct Terms<'a> {
+pub(super) struct BotLimits<'a> {
     /// Pieces after which the game ends.
     pub max_pieces: u64,
     /// Time that the bot may think before each request for a move.
@@ -48,15 +48,15 @@ pub(super) struct Terms<'a> {
 }
 
 /// A game and the bot that plays it.
-pub(super) struct Table<'a> {
+pub(super) struct BotGame<'a> {
     pub recorder: Recorder,
     pub bot: Option<Info>,
     pub passed_over: u64,
     pub process: BotProcess,
-    pub terms: Terms<'a>,
+    pub limits: BotLimits<'a>,
 }
 
-impl Table<'_> {
+impl BotGame<'_> {
     /// Plays the game from the first message to the last. Calls `landed` after every piece.
     pub fn play(&mut self, landed: &dyn Fn()) -> Result<End, Broken> {
         self.introduce()?;
@@ -87,7 +87,7 @@ impl Table<'_> {
             if course.end() == Some(EpisodeEnd::ToppedOut) {
                 return Ok(End::ToppedOut);
             }
-            if course.outcome().pieces >= self.terms.max_pieces || course.end().is_some() {
+            if course.outcome().pieces >= self.limits.max_pieces || course.end().is_some() {
                 return Ok(End::Complete);
             }
             self.wait()?;
@@ -103,7 +103,7 @@ impl Table<'_> {
     }
 
     /// The first legal move among these.
-    fn choose(&mut self, moves: &[Move]) -> Result<(Move, Placement), Fault> {
+    fn choose(&mut self, moves: &[Move]) -> Result<(Move, Placement), BotFault> {
         let course = self.recorder.course();
         let (rules, playfield) = (course.rules(), course.playfield());
         let hand = course.hand().expect("a game that goes on");
@@ -119,9 +119,9 @@ impl Table<'_> {
             }
         }
         Err(match first {
-            None => Fault::GaveUp,
+            None => BotFault::GaveUp,
             Some((played, why)) => {
-                Fault::IllegalMove { played: played.to_string(), why, others: moves.len() - 1 }
+                BotFault::IllegalMove { played: played.to_string(), why, others: moves.len() - 1 }
             }
         })
     }
@@ -143,9 +143,9 @@ impl Table<'_> {
 
     /// Gives the bot its time to think. Fails as soon as all games must stop.
     fn wait(&self) -> Result<(), Broken> {
-        let until = Instant::now() + self.terms.think;
+        let until = Instant::now() + self.limits.think;
         loop {
-            if (self.terms.is_stopped)() {
+            if (self.limits.is_stopped)() {
                 return Err(Broken::Stopped);
             }
             let left = until.saturating_duration_since(Instant::now());
@@ -156,25 +156,25 @@ impl Table<'_> {
         }
     }
 
-    fn tell(&self, message: &FrontEndMessage) -> Result<(), Fault> {
+    fn tell(&self, message: &FrontEndMessage) -> Result<(), BotFault> {
         self.process.tell(write(message))
     }
 
     /// The next message of the bot. Messages of unknown types are skipped, but use up its time.
     fn hear(&mut self, expected: &'static str) -> Result<BotMessage, Broken> {
-        let Terms { patience, is_stopped, .. } = self.terms;
+        let BotLimits { patience, is_stopped, .. } = self.limits;
         let deadline = Instant::now() + patience;
         loop {
             let line = self.process.hear(expected, deadline, patience, is_stopped)?;
             let is_blank = line.trim().is_empty();
             match read::<BotMessage>(&line) {
                 Ok(Some(BotMessage::Error { reason })) => {
-                    return Err(Fault::Refused(shown(&reason, SHOWN)).into());
+                    return Err(BotFault::Refused(shown(&reason, SHOWN)).into());
                 }
                 Ok(Some(message)) => return Ok(message),
                 Err(why) if !is_blank => {
                     let (line, why) = (shown(&line, SHOWN), shown(&why.to_string(), 2 * SHOWN));
-                    return Err(Fault::NotAMessage { line, why }.into());
+                    return Err(BotFault::NotAMessage { line, why }.into());
                 }
                 Ok(None) | Err(_) => {}
             }
@@ -183,13 +183,13 @@ impl Table<'_> {
                 return Err(Broken::Stopped);
             }
             if Instant::now() >= deadline {
-                return Err(Fault::Silent { expected, waited: patience }.into());
+                return Err(BotFault::Silent { expected, waited: patience }.into());
             }
         }
     }
 }
 
-fn out_of_turn(message: &BotMessage, expected: &'static str) -> Fault {
+fn out_of_turn(message: &BotMessage, expected: &'static str) -> BotFault {
     let [info, ready, error, suggestion] = BotMessage::TYPES else { unreachable!("the types of messages") };
     let said = match message {
         BotMessage::Info(_) => info,
@@ -197,7 +197,7 @@ fn out_of_turn(message: &BotMessage, expected: &'static str) -> Fault {
         BotMessage::Error { .. } => error,
         BotMessage::Suggestion(_) => suggestion,
     };
-    Fault::OutOfTurn { said, expected }
+    BotFault::OutOfTurn { said, expected }
 }
 
 /// A bot's description of itself, made safe to print.
@@ -218,9 +218,9 @@ fn queue(course: &Course) -> impl Iterator<Item = Tetromino> {
 }
 
 /// The position of a game in the words of the protocol.
-fn position(course: &Course) -> Start {
+fn position(course: &Course) -> StartMessage {
     let board = vec![vec![None; WIDTH.into()]; HEIGHT.into()];
-    Start {
+    StartMessage {
         hold: course.held().map(Letter),
         queue: queue(course).map(Letter).collect(),
         combo: 0,

@@ -8,7 +8,7 @@ pub const MAX_LINE_BYTES: usize = 1 << 20;
 
 /// A line, or why it is unusable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum InputLine {
     /// A line without its end.
     Text(String),
     /// A line that is not UTF-8.
@@ -22,7 +22,7 @@ pub enum Line {
 ///
 /// # Errors
 /// The system's errors.
-pub fn read_line(stream: &mut impl BufRead) -> io::Result<Option<Line>> {
+pub fn read_line(stream: &mut impl BufRead) -> io::Result<Option<InputLine>> {
     let mut line = Vec::new();
     loop {
         let some = match stream.fill_buf() {
@@ -36,12 +36,12 @@ pub fn read_line(stream: &mut impl BufRead) -> io::Result<Option<Line>> {
         let len = end.unwrap_or(some.len());
         let (is_last, is_too_long) = (end.is_some() || some.is_empty(), line.len() + len > MAX_LINE_BYTES);
         if is_too_long {
-            return Ok(Some(Line::TooLong));
+            return Ok(Some(InputLine::TooLong));
         }
         line.extend_from_slice(&some[..len]);
         stream.consume(len + usize::from(end.is_some()));
         if is_last {
-            return Ok(Some(String::from_utf8(line).map_or(Line::NotText, Line::Text)));
+            return Ok(Some(String::from_utf8(line).map_or(InputLine::NotText, InputLine::Text)));
         }
     }
 }

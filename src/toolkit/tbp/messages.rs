@@ -15,7 +15,7 @@ use tetrion_core::engine::{Odds, Spin, Tetromino};
 pub enum FrontEndMessage {
     /// The rules of the game. The bot answers that it is ready, or why it cannot play.
     Rules(RulesMessage),
-    Start(Box<Start>),
+    Start(Box<StartMessage>),
     /// A request for a move, now.
     Suggest,
     Play {
@@ -82,7 +82,7 @@ pub struct RulesMessage {
 
 /// A position from which a bot plays on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Start {
+pub struct StartMessage {
     #[serde(deserialize_with = "Option::deserialize")] // it may be null, and must be there
     pub hold: Option<Letter>,
     /// The current piece and those after it.
@@ -92,7 +92,7 @@ pub struct Start {
     /// Whether the last clear was difficult.
     pub back_to_back: bool,
     /// 40 rows of 10 cells, the lowest first.
-    pub board: Vec<Vec<Option<Cell>>>,
+    pub board: Vec<Vec<Option<BoardCell>>>,
     /// State of the randomizer after the queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub randomizer: Option<RandomizerState>,
@@ -206,7 +206,7 @@ pub struct Letter(pub Tetromino);
 /// Source of a full cell of a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "char")]
-pub enum Cell {
+pub enum BoardCell {
     Piece(Tetromino),
     Garbage,
 }
@@ -308,23 +308,23 @@ impl From<Letter> for char {
     }
 }
 
-impl TryFrom<String> for Cell {
+impl TryFrom<String> for BoardCell {
     type Error = String;
 
-    fn try_from(text: String) -> Result<Cell, String> {
+    fn try_from(text: String) -> Result<BoardCell, String> {
         if text == "G" {
-            return Ok(Cell::Garbage);
+            return Ok(BoardCell::Garbage);
         }
-        let piece = Letter::try_from(text.clone()).map(|Letter(piece)| Cell::Piece(piece));
+        let piece = Letter::try_from(text.clone()).map(|Letter(piece)| BoardCell::Piece(piece));
         piece.map_err(|_| format!("{text:?} is no cell, expected null or one of I O T L J S Z G"))
     }
 }
 
-impl From<Cell> for char {
-    fn from(cell: Cell) -> char {
+impl From<BoardCell> for char {
+    fn from(cell: BoardCell) -> char {
         match cell {
-            Cell::Piece(piece) => piece.letter(),
-            Cell::Garbage => 'G',
+            BoardCell::Piece(piece) => piece.letter(),
+            BoardCell::Garbage => 'G',
         }
     }
 }

@@ -22,9 +22,9 @@ mod process;
 mod tournament;
 
 pub use bot::{Bot, BotSetup, Reply};
-pub use faults::{End, Fault};
+pub use faults::{BotFault, End};
 pub use hosted::HostedGame;
-pub use process::Program;
+pub use process::BotCommand;
 pub use tournament::{CannotStart, Hosting, HostingProgress, play};
 
 use tetrion_core::engine::{ActionModel, NamedChoice, Rules, SpinRule};

@@ -7,12 +7,12 @@ use std::collections::VecDeque;
 
 use tetrion_core::engine::{Odds, Playfield, Rules, Tetromino, lock};
 
-use super::messages::{Letter, Location, Move, PieceCounts, RandomizerState, Start};
+use super::messages::{Letter, Location, Move, PieceCounts, RandomizerState, StartMessage};
 use super::{HEIGHT, WIDTH};
 
 /// A game from a bot's point of view.
 #[derive(Clone, Debug)]
-pub(super) struct Position {
+pub(super) struct BotPosition {
     pub held: Option<Tetromino>,
     /// The current piece and those after it.
     pub queue: VecDeque<Tetromino>,
@@ -34,13 +34,13 @@ enum Dealing {
 /// Most pieces in a queue: no front end shows this many, but one may deal on and on without a move.
 const MAX_QUEUE: usize = 10_000;
 
-impl Position {
+impl BotPosition {
     /// The position of a message, on a playfield of these rules.
     ///
     /// # Errors
     /// The expected value in place of the given one.
-    pub fn new(start: Start, rules: &Rules) -> Result<Position, String> {
-        let Start { hold, queue, board, randomizer, combo: _, back_to_back: _ } = start;
+    pub fn new(start: StartMessage, rules: &Rules) -> Result<BotPosition, String> {
+        let StartMessage { hold, queue, board, randomizer, combo: _, back_to_back: _ } = start;
         if board.len() != usize::from(HEIGHT) {
             return Err(format!("board has {} rows, expected {HEIGHT}", board.len()));
         }
@@ -60,7 +60,7 @@ impl Position {
             ));
         }
         let dealing = Dealing::of(randomizer)?;
-        let mut position = Position {
+        let mut position = BotPosition {
             held: hold.map(|Letter(piece)| piece),
             queue: VecDeque::new(),
             playfield: Playfield::from_rows(rules.width, rules.height, rows),

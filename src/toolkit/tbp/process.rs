@@ -18,8 +18,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::faults::Fault;
-use super::lines::{Line, MAX_LINE_BYTES, read_line, shown};
+use super::faults::BotFault;
+use super::lines::{InputLine, MAX_LINE_BYTES, read_line, shown};
 use super::messages::{FrontEndMessage, write};
 
 /// Most lines that wait for a bot to read. A piece makes three or four, so such a bot has left many moves unread.
@@ -43,7 +43,7 @@ const MARK: &str = "TETRION_TBP_BOT";
 
 /// A program and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Program {
+pub struct BotCommand {
     /// Path of the program, or its name if it is to be searched for as a shell would.
     pub path: OsString,
     pub args: Vec<OsString>,
@@ -56,7 +56,7 @@ pub(super) struct BotProcess {
     /// The value of [`MARK`] in the bot's environment.
     #[cfg(target_os = "linux")]
     mark: String,
-    inbox: Receiver<Line>,
+    inbox: Receiver<InputLine>,
     /// Lines to the bot; `None` once it has been told to quit.
     outbox: Option<SyncSender<String>>,
     last_words: Arc<Mutex<Vec<u8>>>,
@@ -67,19 +67,19 @@ pub(super) struct BotProcess {
 #[derive(Debug)]
 pub(super) enum Broken {
     /// The bot made a fault.
-    By(Fault),
+    By(BotFault),
     Stopped,
 }
 
-impl From<Fault> for Broken {
-    fn from(fault: Fault) -> Broken {
+impl From<BotFault> for Broken {
+    fn from(fault: BotFault) -> Broken {
         Broken::By(fault)
     }
 }
 
 impl BotProcess {
     /// Starts a program in a separate process group, and the three threads that talk to it.
-    pub fn start(program: &Program) -> io::Result<BotProcess> {
+    pub fn start(program: &BotCommand) -> io::Result<BotProcess> {
         let mut command = Command::new(&program.path);
         command.args(&program.args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
@@ -113,9 +113,9 @@ impl BotProcess {
     }
 
     /// Sends a line to the bot, without waiting until it reads. A bot that has exited shows that by its silence.
-    pub fn tell(&self, line: String) -> Result<(), Fault> {
+    pub fn tell(&self, line: String) -> Result<(), BotFault> {
         match self.outbox.as_ref().map(|outbox| outbox.try_send(line)) {
-            Some(Err(TrySendError::Full(_))) => Err(Fault::Deaf),
+            Some(Err(TrySendError::Full(_))) => Err(BotFault::Deaf),
             _ => Ok(()),
         }
     }
@@ -135,21 +135,21 @@ impl BotProcess {
                 Err(RecvTimeoutError::Disconnected) => return Err(self.left(expected).into()),
                 Err(RecvTimeoutError::Timeout) if is_stopped() => return Err(Broken::Stopped),
                 Err(RecvTimeoutError::Timeout) if left.is_zero() => {
-                    return Err(Fault::Silent { expected, waited }.into());
+                    return Err(BotFault::Silent { expected, waited }.into());
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
         };
         let (line, why) = match line {
-            Line::Text(line) => return Ok(line),
-            Line::NotText => ("...", "it is no UTF-8".to_owned()),
-            Line::TooLong => ("...", format!("it has more than {MAX_LINE_BYTES} bytes")),
+            InputLine::Text(line) => return Ok(line),
+            InputLine::NotText => ("...", "it is no UTF-8".to_owned()),
+            InputLine::TooLong => ("...", format!("it has more than {MAX_LINE_BYTES} bytes")),
         };
-        Err(Fault::NotAMessage { line: line.to_owned(), why }.into())
+        Err(BotFault::NotAMessage { line: line.to_owned(), why }.into())
     }
 
     /// The fault of a bot that has closed its output.
-    fn left(&mut self, expected: &'static str) -> Fault {
+    fn left(&mut self, expected: &'static str) -> BotFault {
         thread::sleep(LINGER);
         let how = match self.kill() {
             Ok(status) if status.success() => "without an error".to_owned(),
@@ -162,7 +162,7 @@ impl BotProcess {
         let words = String::from_utf8_lossy(&words);
         let last: Vec<&str> = words.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         let last = last[last.len().saturating_sub(3)..].join(" / ");
-        Fault::Left { expected, how, last_words: shown(&last, LAST_WORDS) }
+        BotFault::Left { expected, how, last_words: shown(&last, LAST_WORDS) }
     }
 
     /// Tells the bot to quit, and kills it if it does not.
@@ -248,10 +248,10 @@ fn tell(mut stdin: ChildStdin, lines: &Receiver<String>) {
 }
 
 /// Reads the lines of a bot until it exits, or one is unusable.
-fn listen(stdout: ChildStdout, lines: &SyncSender<Line>) {
+fn listen(stdout: ChildStdout, lines: &SyncSender<InputLine>) {
     let mut stdout = BufReader::with_capacity(16 << 10, stdout);
     while let Ok(Some(line)) = read_line(&mut stdout) {
-        let is_last = line == Line::TooLong;
+        let is_last = line == InputLine::TooLong;
         if lines.send(line).is_err() || is_last {
             return;
         }

@@ -13,9 +13,9 @@ use crate::recording::{Pieces, Recorder, Setup};
 use tetrion_core::engine::Rules;
 use tetrion_core::engine::rng::{Tag, word};
 
-use super::faults::{End, Fault};
-use super::hosted::{HostedGame, Table, Terms};
-use super::process::{BotProcess, Broken, Program};
+use super::faults::{BotFault, End};
+use super::hosted::{BotGame, BotLimits, HostedGame};
+use super::process::{BotCommand, BotProcess, Broken};
 
 /// How often the caller gets a progress report.
 const REPORT: Duration = Duration::from_millis(100);
@@ -23,7 +23,7 @@ const REPORT: Duration = Duration::from_millis(100);
 /// The games that a bot is to play, and its time limits.
 #[derive(Clone, Debug)]
 pub struct Hosting {
-    pub program: Program,
+    pub program: BotCommand,
     /// Rules of the games, which [the protocol must be able to express](super::check_rules).
     pub rules: Rules,
     pub games: u32,
@@ -131,12 +131,12 @@ impl Hall<'_> {
         let seed = word(*seed, Tag::Game, game.into());
         let is_stopped = || self.stop.load(Ordering::Relaxed);
         let recorder = Recorder::new(Setup::new(*rules, Pieces::Seed(seed)));
-        let mut table = Table {
+        let mut table = BotGame {
             recorder: recorder.map_err(io::Error::other)?,
             bot: None,
             passed_over: 0,
             process: BotProcess::start(program)?,
-            terms: Terms {
+            limits: BotLimits {
                 max_pieces: *max_pieces,
                 think: *think,
                 patience: *patience,
@@ -148,10 +148,10 @@ impl Hall<'_> {
             Err(Broken::By(fault)) => End::Lost(fault),
             Err(Broken::Stopped) => return Ok(None),
         };
-        let Table { recorder, bot, passed_over, process, .. } = table;
+        let BotGame { recorder, bot, passed_over, process, .. } = table;
         match end {
             // It could go on, and is to end.
-            End::Complete | End::ToppedOut | End::Lost(Fault::GaveUp | Fault::IllegalMove { .. }) => {
+            End::Complete | End::ToppedOut | End::Lost(BotFault::GaveUp | BotFault::IllegalMove { .. }) => {
                 process.quit()
             }
             End::Lost(_) => drop(process),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use prost_reflect::{Kind, MessageDescriptor};
 use serde_json::Value;
 use tetrion::agents::{AGENTS, CONTROLLERS};
-use tetrion::conformance::{Expected, Request, Step, Tensor, methods};
+use tetrion::conformance::{Expected, Request, ScriptStep, Tensor, methods};
 use tetrion::engine::{PIECE_SETS, PRESETS};
 use tetrion::env::{FIELDS, Role};
 use tetrion::features::{FEATURE_SETS, FEATURES};
@@ -32,24 +32,26 @@ impl Content {
                 let (mut call, mut stream) = (None, None);
                 for line in case {
                     match &line.step {
-                        Step::Call { method, request } => {
+                        ScriptStep::Call { method, request } => {
                             content.calls.insert(method.clone());
                             let method = methods().find(|known| known.name() == method).unwrap();
                             content.request(&method.input(), request);
                             let is_stream = method.is_client_streaming() || method.is_server_streaming();
                             *(if is_stream { &mut stream } else { &mut call }) = Some(method);
                         }
-                        Step::Send(request) => content.request(&stream.as_ref().unwrap().input(), request),
-                        Step::Expect(Expected::Answer(value)) => {
+                        ScriptStep::Send(request) => {
+                            content.request(&stream.as_ref().unwrap().input(), request)
+                        }
+                        ScriptStep::Expect(Expected::Answer(value)) => {
                             content.value(&Kind::Message(call.as_ref().unwrap().output()), value);
                         }
-                        Step::Expect(Expected::Next(value)) => {
+                        ScriptStep::Expect(Expected::Next(value)) => {
                             content.value(&Kind::Message(stream.as_ref().unwrap().output()), value);
                         }
-                        Step::Expect(Expected::Refusal(value) | Expected::Break(value)) => {
+                        ScriptStep::Expect(Expected::Refusal(value) | Expected::Break(value)) => {
                             content.reason(value)
                         }
-                        Step::Expect(Expected::End) => {}
+                        ScriptStep::Expect(Expected::End) => {}
                     }
                 }
             }

@@ -9,7 +9,7 @@ mod wrong;
 use std::fs;
 
 use tetrion::client::{ConnectOptions, Link, RawClient};
-use tetrion::conformance::{Event, KIT, Line, Names, Report, Script, run};
+use tetrion::conformance::{ConformanceReport, KIT, Names, Script, ScriptLine, ServerEvent, run};
 use tetrion::server::{Inside, ServerConfig};
 
 /// The services in this process, as the kit calls them.
@@ -19,8 +19,8 @@ fn inside() -> RawClient {
 }
 
 /// Plays these files without looking on.
-async fn play(client: &RawClient, scripts: &[Script]) -> Report {
-    run(client, scripts, true, |_: &Script, _: &Line, _: &Event, _: &Names| {}).await
+async fn play(client: &RawClient, scripts: &[Script]) -> ConformanceReport {
+    run(client, scripts, true, |_: &Script, _: &ScriptLine, _: &ServerEvent, _: &Names| {}).await
 }
 
 /// The files of the kit, which are what the server answers, and the encoded answers, which are what the files say.

@@ -10,7 +10,8 @@ use prost_reflect::{Kind, MessageDescriptor};
 use serde_json::{Map, Value};
 use tetrion::client::RawClient;
 use tetrion::conformance::{
-    Event, Expected, KIT, Line, Names, Request, Script, Step, encode, from_value, methods, run,
+    Expected, KIT, Names, Request, Script, ScriptLine, ScriptStep, ServerEvent, encode, from_value, methods,
+    run,
 };
 
 /// Columns of a line, where it can be broken.
@@ -49,7 +50,7 @@ pub fn scripts() -> Vec<Script> {
 
 /// Writes what a server answers into the files, where it differs. Names, `*` and `...` stay.
 pub async fn record(client: &RawClient) {
-    let mut events = BTreeMap::<String, Vec<(Line, Event, Names)>>::new();
+    let mut events = BTreeMap::<String, Vec<(ScriptLine, ServerEvent, Names)>>::new();
     let scripts = scripts();
     let report = run(client, &scripts, true, |script, line, event, names| {
         let event = (line.clone(), event.clone(), names.clone());
@@ -61,7 +62,7 @@ pub async fn record(client: &RawClient) {
         let path = folder().join(format!("{name}.txt"));
         let text = fs::read_to_string(&path).unwrap();
         let mut lines: Vec<Option<String>> = text.lines().map(|line| Some(line.to_owned())).collect();
-        let mut write = |Line { number, num_more, .. }: &Line, text: String| {
+        let mut write = |ScriptLine { number, num_more, .. }: &ScriptLine, text: String| {
             lines[number - 1] = Some(text);
             lines[*number..number + num_more].fill(None);
         };
@@ -69,16 +70,16 @@ pub async fn record(client: &RawClient) {
             scripts.iter().filter(|script| script.name == name).flat_map(|script| script.cases.concat())
         {
             let (sign, request) = match &line.step {
-                Step::Call { method, request } => (format!("> {method}"), request),
-                Step::Send(request) => (">>".to_owned(), request),
-                Step::Expect(_) => continue,
+                ScriptStep::Call { method, request } => (format!("> {method}"), request),
+                ScriptStep::Send(request) => (">>".to_owned(), request),
+                ScriptStep::Expect(_) => continue,
             };
             if let Request::Message(value) = request {
                 write(&line, format!("{sign} {}", written(value, sign.len() + 1, 2)));
             }
         }
         for (line, event, names) in events {
-            if let Step::Expect(expected) = &line.step {
+            if let ScriptStep::Expect(expected) = &line.step {
                 write(&line, rewritten(expected, &event, &names));
             }
         }
@@ -88,17 +89,17 @@ pub async fn record(client: &RawClient) {
     assert!(unplayed.is_empty(), "{unplayed:#?}");
 }
 
-fn rewritten(expected: &Expected, event: &Event, names: &Names) -> String {
+fn rewritten(expected: &Expected, event: &ServerEvent, names: &Names) -> String {
     let (old, is_stream) = match expected {
         Expected::Answer(value) | Expected::Refusal(value) => (value, false),
         Expected::Next(value) | Expected::Break(value) => (value, true),
         Expected::End => (&Value::Null, true),
     };
     let (sign, found) = match event {
-        Event::Message(found) => ("<", found),
-        Event::Refusal(found) => ("!", found),
-        Event::End => return "<< end".to_owned(),
-        Event::Wrong(problem) => panic!("{problem}"),
+        ServerEvent::Message(found) => ("<", found),
+        ServerEvent::Refusal(found) => ("!", found),
+        ServerEvent::End => return "<< end".to_owned(),
+        ServerEvent::Wrong(problem) => panic!("{problem}"),
     };
     let sign = if is_stream { sign.repeat(2) } else { sign.to_owned() };
     let value = merged(old, found, names);
@@ -209,14 +210,14 @@ pub fn answers() -> String {
             let (mut call, mut stream) = (None, None);
             for line in case {
                 let (answer, value) = match &line.step {
-                    Step::Call { method, .. } => {
+                    ScriptStep::Call { method, .. } => {
                         let method = methods().find(|known| known.name() == method).unwrap();
                         let is_stream = method.is_client_streaming() || method.is_server_streaming();
                         *(if is_stream { &mut stream } else { &mut call }) = Some(method.output());
                         continue;
                     }
-                    Step::Expect(Expected::Answer(value)) => (call.clone().unwrap(), value),
-                    Step::Expect(Expected::Next(value)) => (stream.clone().unwrap(), value),
+                    ScriptStep::Expect(Expected::Answer(value)) => (call.clone().unwrap(), value),
+                    ScriptStep::Expect(Expected::Next(value)) => (stream.clone().unwrap(), value),
                     _ => continue,
                 };
                 let plain = plain(value, &Kind::Message(answer.clone())).unwrap();
@@ -255,13 +256,13 @@ fn plain(value: &Value, kind: &Kind) -> Option<Value> {
 }
 
 /// Checks that every call of a case has its answer, and that every stream but a watch has its end.
-pub fn check_case(file: &str, case: &[Line]) {
+pub fn check_case(file: &str, case: &[ScriptLine]) {
     let mut open: Option<&str> = None;
     let mut lines = case.iter().peekable();
-    while let Some(Line { number, step, .. }) = lines.next() {
+    while let Some(ScriptLine { number, step, .. }) = lines.next() {
         let at = format!("conformance/{file}.txt:{number}");
         match step {
-            Step::Call { method, .. } => {
+            ScriptStep::Call { method, .. } => {
                 let known = methods().find(|known| known.name() == method).unwrap_or_else(|| panic!("{at}"));
                 let is_stream = known.is_client_streaming() || known.is_server_streaming();
                 if is_stream {
@@ -273,11 +274,11 @@ pub fn check_case(file: &str, case: &[Line]) {
                 } else {
                     let next = lines.peek().map(|line| &line.step);
                     let answer =
-                        matches!(next, Some(Step::Expect(Expected::Answer(_) | Expected::Refusal(_))));
+                        matches!(next, Some(ScriptStep::Expect(Expected::Answer(_) | Expected::Refusal(_))));
                     assert!(answer, "{at}: expected an answer on the next line");
                 }
             }
-            Step::Expect(Expected::Break(_) | Expected::End) => open = None,
+            ScriptStep::Expect(Expected::Break(_) | Expected::End) => open = None,
             _ => {}
         }
     }

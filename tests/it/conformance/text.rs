@@ -1,7 +1,7 @@
 //! The forms of the kit: tensors as text, lines of files, and what they refuse.
 
 use serde_json::json;
-use tetrion::conformance::{Expected, Mismatch, Names, Script, Step, Tensor};
+use tetrion::conformance::{Expected, Mismatch, Names, Script, ScriptStep, Tensor};
 
 fn tensor(dtype: i32, shape: &[u32], data: &[u8]) -> Tensor {
     Tensor { dtype, shape: shape.to_vec(), data: data.to_vec() }
@@ -76,10 +76,10 @@ fn lines_that_cannot_be_read_are_named() {
     let script = Script::parse("x", "> A {\n  \"b\": 1}\n<< end\n\n\n# y\n< {}\n").unwrap();
     assert_eq!(script.cases.len(), 2);
     assert_eq!((script.cases[0][0].number, script.cases[0][0].num_more), (1, 1));
-    assert_eq!(script.cases[0][1].step, Step::Expect(Expected::End));
+    assert_eq!(script.cases[0][1].step, ScriptStep::Expect(Expected::End));
     assert_eq!(
         (script.cases[1][0].number, &script.cases[1][0].step),
-        (7, &Step::Expect(Expected::Answer(json!({}))))
+        (7, &ScriptStep::Expect(Expected::Answer(json!({}))))
     );
 }
 

@@ -30,26 +30,26 @@ pub(crate) type Metadata = Vec<(String, String)>;
 const MAX_MESSAGE: usize = MAX_RESPONSE_BYTES as usize + 1024;
 
 /// Destination of calls: the services in this process, or a connection to a server.
-pub(crate) trait Target:
+pub(crate) trait CallTarget:
     GrpcService<Body, ResponseBody = Body, Future: Send> + Clone + Send + Sync + 'static
 {
 }
 
-impl<T> Target for T where
+impl<T> CallTarget for T where
     T: GrpcService<Body, ResponseBody = Body, Future: Send> + Clone + Send + Sync + 'static
 {
 }
 
 /// Calls of one target, for Python.
 #[derive(Clone)]
-pub(crate) struct Caller<T> {
+pub(crate) struct Stub<T> {
     pub(crate) target: T,
     pub(crate) executor: Executor,
     /// Cancelled when Python closes the connection; ends every call.
     pub(crate) closed: CancellationToken,
 }
 
-impl<T: Target> Caller<T> {
+impl<T: CallTarget> Stub<T> {
     /// Makes a call with one answer. Returns the answer.
     pub(crate) fn call<'py>(
         &self,
@@ -112,7 +112,7 @@ impl<T: Target> Caller<T> {
 }
 
 /// The client of a target, as soon as the target accepts a call.
-async fn calls<T: Target>(target: T) -> tonic::Result<Grpc<T>> {
+async fn calls<T: CallTarget>(target: T) -> tonic::Result<Grpc<T>> {
     let mut calls = Grpc::new(target).max_decoding_message_size(MAX_MESSAGE);
     match calls.ready().await {
         Ok(()) => Ok(calls),

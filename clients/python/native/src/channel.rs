@@ -13,7 +13,7 @@ use pyo3::types::PyBytes;
 use tetrion::client::{ClientError, ClientIdentity, ConnectOptions, endpoint};
 use tokio_util::sync::CancellationToken;
 
-use super::call::{Caller, Metadata, closed, refused};
+use super::call::{Metadata, Stub, closed, refused};
 use super::executor::{Driver, Executor};
 use super::session::Block;
 use super::steps::{Actions, Steps, answer_of_call};
@@ -23,16 +23,16 @@ use super::streams::Stream;
 #[pyclass(frozen, module = "tetrion._native")]
 pub(crate) struct Channel {
     /// `None` once the connection is closed.
-    caller: Mutex<Option<Caller<tonic::transport::Channel>>>,
+    caller: Mutex<Option<Stub<tonic::transport::Channel>>>,
     process: u32,
 }
 
 impl Channel {
-    fn lock(&self) -> MutexGuard<'_, Option<Caller<tonic::transport::Channel>>> {
+    fn lock(&self) -> MutexGuard<'_, Option<Stub<tonic::transport::Channel>>> {
         self.caller.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn caller(&self, py: Python<'_>) -> PyResult<Caller<tonic::transport::Channel>> {
+    fn caller(&self, py: Python<'_>) -> PyResult<Stub<tonic::transport::Channel>> {
         self.lock().clone().ok_or_else(|| refused(py, closed()))
     }
 }
@@ -96,7 +96,7 @@ impl Channel {
             let _entered = executor.handle().enter();
             endpoint.connect_lazy()
         };
-        let caller = Caller { target, executor, closed: CancellationToken::new() };
+        let caller = Stub { target, executor, closed: CancellationToken::new() };
         Ok(Channel { caller: Mutex::new(Some(caller)), process: process::id() })
     }
 

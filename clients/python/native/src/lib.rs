@@ -30,10 +30,10 @@ use tetrion::server::{Inside, ServerConfig};
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::sync::CancellationToken;
 
-use call::{Caller, Metadata, refused};
+use call::{Metadata, Stub, refused};
 use channel::Channel;
 use executor::Executor;
-use session::{Block, Session};
+use session::{Block, PySession};
 use steps::{Actions, Steps};
 use streams::Stream;
 
@@ -48,12 +48,12 @@ pyo3::create_exception!(
 #[pyclass(frozen, module = "tetrion._native")]
 struct Services {
     /// `None` only while this value is dropped.
-    running: Option<(Caller<Inside>, Runtime)>,
+    running: Option<(Stub<Inside>, Runtime)>,
     process: u32,
 }
 
 impl Services {
-    fn caller(&self) -> &Caller<Inside> {
+    fn caller(&self) -> &Stub<Inside> {
         &self.running.as_ref().expect("it is not being dropped").0
     }
 }
@@ -84,7 +84,7 @@ impl Services {
         };
         let target = target.map_err(|error| failed(&error))?;
         let executor = Executor::Threads(runtime.handle().clone());
-        let caller = Caller { target, executor, closed: CancellationToken::new() };
+        let caller = Stub { target, executor, closed: CancellationToken::new() };
         Ok(Services { running: Some((caller, runtime)), process: process::id() })
     }
 
@@ -101,9 +101,9 @@ impl Services {
     }
 
     /// A session, for steps without messages.
-    fn session(&self, py: Python<'_>, name: &str) -> PyResult<Session> {
+    fn session(&self, py: Python<'_>, name: &str) -> PyResult<PySession> {
         // Without the GIL, which the call that holds the session's lock may need.
-        let session = py.detach(|| self.caller().target.session(name).map(Session::new));
+        let session = py.detach(|| self.caller().target.session(name).map(PySession::new));
         session.map_err(|status| refused(py, status))
     }
 
@@ -147,7 +147,7 @@ mod _native {
     use tetrion::engine::RULES_VERSION;
 
     #[pymodule_export]
-    use super::optimizer::{InvalidParameterError, Optimizer};
+    use super::optimizer::{InvalidParameterError, PyOptimizer};
     #[pymodule_export]
     use super::pictures::watched_picture;
     #[pymodule_export]
@@ -155,9 +155,9 @@ mod _native {
     #[pymodule_export]
     use super::recorded::{RecordingError, read_recording, record};
     #[pymodule_export]
-    use super::replay::Replay;
+    use super::replay::PyReplay;
     #[pymodule_export]
-    use super::{Actions, Block, CallError, Channel, Services, Session, Steps, Stream};
+    use super::{Actions, Block, CallError, Channel, PySession, Services, Steps, Stream};
 
     /// Adds the version of the rules by which the services play.
     #[pymodule_init]

@@ -4,7 +4,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use tetrion::optimizers::{self, Best, Config, Generation, InvalidParameter, Look, State, TellError};
+use tetrion::optimizers::{
+    self, Best, Config, Generation, InvalidParameter, Look, OptimizerState, TellError,
+};
 
 pyo3::create_exception!(
     tetrion._native,
@@ -25,10 +27,10 @@ fn vector<'py>(py: Python<'py>, numbers: &[f64]) -> Vector<'py> {
 }
 
 /// A search for weights: `ask` returns candidates, `tell` takes their scores.
-#[pyclass(frozen, module = "tetrion._native")]
-pub(crate) struct Optimizer(Mutex<Box<dyn optimizers::Optimizer>>);
+#[pyclass(frozen, name = "Optimizer", module = "tetrion._native")]
+pub(crate) struct PyOptimizer(Mutex<Box<dyn optimizers::Optimizer>>);
 
-impl Optimizer {
+impl PyOptimizer {
     fn search(&self) -> MutexGuard<'_, Box<dyn optimizers::Optimizer>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -40,23 +42,23 @@ fn read_config(config: &str) -> PyResult<Config> {
 }
 
 #[pymethods]
-impl Optimizer {
+impl PyOptimizer {
     /// Starts a search. `config` is JSON, as in a run's settings. An invalid one raises `InvalidParameterError`.
     #[new]
-    fn new(config: &str, num_weights: u32, seed: u64) -> PyResult<Optimizer> {
+    fn new(config: &str, num_weights: u32, seed: u64) -> PyResult<PyOptimizer> {
         let search = read_config(config)?.start(num_weights, seed).map_err(invalid)?;
-        Ok(Optimizer(Mutex::new(search)))
+        Ok(PyOptimizer(Mutex::new(search)))
     }
 
     /// Goes on with the search that a state was taken from.
     #[staticmethod]
-    fn resume(config: &str, state: &str) -> PyResult<Optimizer> {
+    fn resume(config: &str, state: &str) -> PyResult<PyOptimizer> {
         let wrong = |error: serde_json::Error| {
             InvalidParameterError::new_err(("state", format!("cannot be read: {error}")))
         };
-        let state: State = serde_json::from_str(state).map_err(wrong)?;
+        let state: OptimizerState = serde_json::from_str(state).map_err(wrong)?;
         let search = read_config(config)?.resume(state).map_err(invalid)?;
-        Ok(Optimizer(Mutex::new(search)))
+        Ok(PyOptimizer(Mutex::new(search)))
     }
 
     /// The candidates to score next: the generation, whether this is a second look, the weights one vector after the other, and

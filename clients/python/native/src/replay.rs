@@ -16,10 +16,10 @@ use super::pictures::{Picture, scheme};
 use super::recorded::{RecordingError, wrong};
 
 /// A recording and its replay.
-#[pyclass(frozen, module = "tetrion._native")]
-pub(crate) struct Replay(Mutex<tetrion::recording::Replay>);
+#[pyclass(frozen, name = "Replay", module = "tetrion._native")]
+pub(crate) struct PyReplay(Mutex<tetrion::recording::Replay>);
 
-impl Replay {
+impl PyReplay {
     fn replay(&self) -> MutexGuard<'_, tetrion::recording::Replay> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -44,10 +44,10 @@ impl Replay {
 }
 
 #[pymethods]
-impl Replay {
+impl PyReplay {
     /// Plays a recording, a message, or its first steps.
     #[new]
-    fn new(py: Python<'_>, message: &[u8], max_steps: Option<usize>) -> PyResult<Replay> {
+    fn new(py: Python<'_>, message: &[u8], max_steps: Option<usize>) -> PyResult<PyReplay> {
         let failed =
             |error: &dyn std::error::Error| RecordingError::new_err((String::new(), error.to_string()));
         let mut message = pb::Recording::decode(message).map_err(|error| failed(&error))?;
@@ -55,7 +55,7 @@ impl Replay {
         let recording = recording::decode(&message).map_err(wrong)?;
         let replay =
             py.detach(|| tetrion::recording::Replay::new(recording)).map_err(|error| failed(&error))?;
-        Ok(Replay(Mutex::new(replay)))
+        Ok(PyReplay(Mutex::new(replay)))
     }
 
     fn __len__(&self) -> usize {

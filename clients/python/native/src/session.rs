@@ -28,8 +28,8 @@ use tonic::Status;
 const LONG: Duration = Duration::from_micros(20);
 
 /// A session in this process.
-#[pyclass(frozen, module = "tetrion._native")]
-pub(crate) struct Session {
+#[pyclass(frozen, name = "Session", module = "tetrion._native")]
+pub(crate) struct PySession {
     direct: Direct,
     block: BlockLayout,
     is_long: bool,
@@ -122,10 +122,10 @@ impl Block {
     }
 }
 
-impl Session {
-    pub(crate) fn new(direct: Direct) -> Session {
+impl PySession {
+    pub(crate) fn new(direct: Direct) -> PySession {
         let (block, is_long) = (direct.block(), direct.work() > LONG);
-        Session { direct, block, is_long, number: AtomicU64::new(0) }
+        PySession { direct, block, is_long, number: AtomicU64::new(0) }
     }
 
     /// Runs a job. Releases the GIL if the job is long or must wait for another call, which may need the GIL. The
@@ -190,7 +190,7 @@ fn read_array<T: Element + TryInto<i32>>(array: &Bound<'_, PyAny>, rows: usize) 
 }
 
 #[pymethods]
-impl Session {
+impl PySession {
     /// Offsets of the tensors in a block: rewards, terminated, truncated, observations, infos and, if the session has
     /// them, masks.
     fn places(&self) -> Vec<usize> {

@@ -60,20 +60,20 @@ pub(crate) fn answer_of_stream(message: Bytes) -> Option<pb::StepResponse> {
 }
 
 /// A tensor with one row per environment.
-struct Column {
+struct EnvTensor {
     dtype: pb::DataType,
     shape: Vec<u32>,
     num_bytes: usize,
 }
 
-impl Column {
+impl EnvTensor {
     /// The column of a spec, a number of `pb.DataType` and the shape of a row. `None` if memory cannot hold it.
-    fn new(rows: u32, (dtype, row): (i32, Vec<u32>)) -> Option<Column> {
+    fn new(rows: u32, (dtype, row): (i32, Vec<u32>)) -> Option<EnvTensor> {
         let dtype = pb::DataType::try_from(dtype).ok()?;
         let shape: Vec<u32> = std::iter::once(rows).chain(row).collect();
         let size = |bytes: usize, &size: &u32| bytes.checked_mul(size as usize);
         let num_bytes = shape.iter().try_fold(element_size(dtype), size)?;
-        Some(Column { dtype, shape, num_bytes })
+        Some(EnvTensor { dtype, shape, num_bytes })
     }
 
     /// The data of a tensor that has this type and shape.
@@ -88,12 +88,12 @@ impl Column {
 /// The tensors in the answers to steps of all environments of a session.
 #[pyclass(frozen, module = "tetrion._native")]
 pub(crate) struct Steps {
-    rewards: Column,
-    flags: Column,
-    observations: Vec<Column>,
-    infos: Vec<Column>,
+    rewards: EnvTensor,
+    flags: EnvTensor,
+    observations: Vec<EnvTensor>,
+    infos: Vec<EnvTensor>,
     /// The mask, whose bits become bytes.
-    mask: Option<Column>,
+    mask: Option<EnvTensor>,
     num_actions: usize,
     block: BlockLayout,
 }
@@ -113,8 +113,8 @@ impl Steps {
         num_actions: Option<u32>,
     ) -> PyResult<Steps> {
         let too_large = || PyValueError::new_err("no block can have such tensors");
-        let column = |spec| Column::new(rows, spec).ok_or_else(too_large);
-        let columns = |specs: Vec<_>| specs.into_iter().map(column).collect::<PyResult<Vec<Column>>>();
+        let column = |spec| EnvTensor::new(rows, spec).ok_or_else(too_large);
+        let columns = |specs: Vec<_>| specs.into_iter().map(column).collect::<PyResult<Vec<EnvTensor>>>();
         let (observations, infos) = (columns(observations)?, columns(infos)?);
         let rewards = column((pb::DataType::Float32.into(), vec![]))?;
         let flags = column((pb::DataType::Bool.into(), vec![]))?;

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use tetrion_client::session::{
-    AutoresetMode, InvalidActionPolicy, PackedPositions, PlacementList, PlacementsRequest, RenderFormat,
-    Seeding, Session, SessionRequest,
+    AutoresetMode, InvalidActionPolicy, PackedPositions, PieceSource, PlacementList, PlacementsRequest,
+    RenderFormat, Session, SessionRequest,
 };
 use tetrion_client::{Client, ClientError, ConnectOptions, Features, RulesChoice};
 use tetrion_core::engine::Key;
@@ -18,7 +18,7 @@ fn request() -> SessionRequest {
     SessionRequest {
         rules: RulesChoice::of_size(8, 8),
         num_envs: 3,
-        seeding: Some(Seeding::Seed(5)),
+        seeding: Some(PieceSource::Seed(5)),
         action_mask: true,
         features: Some(Features::Set { name: "bcts8".into(), version: String::new() }),
         ..SessionRequest::default()
@@ -64,7 +64,7 @@ async fn an_action_that_does_not_exist_is_reported() {
         request.invalid_action_policy = invalid_action_policy;
         request.infos = Some(infos);
         let mut session = client.create_session(&request).await.unwrap();
-        session.reset(None, Some(&Seeding::PieceSequences(vec!["OIT".to_owned()]))).await.unwrap();
+        session.reset(None, Some(&PieceSource::PieceSequences(vec!["OIT".to_owned()]))).await.unwrap();
         // An O has one orientation.
         let stepped = session.step(&[0, 8, 0], None).await.unwrap();
         assert_eq!(stepped.terminated, [false, terminated, false]);
@@ -90,7 +90,7 @@ async fn placements_of_positions_are_those_of_a_session() {
         request.rules = rules.clone();
         request.observations = Some(observations);
         let mut session = client.create_session(&request).await.unwrap();
-        let pieces = Seeding::PieceSequences(["OIT", "ZOI", "LLJ"].map(str::to_owned).to_vec());
+        let pieces = PieceSource::PieceSequences(["OIT", "ZOI", "LLJ"].map(str::to_owned).to_vec());
         session.reset(None, Some(&pieces)).await.unwrap();
         let seen = session.step(&[1, 2, 0], None).await.unwrap().seen.observations;
         let rows: Vec<u32> = match width {
@@ -120,7 +120,7 @@ async fn placements_come_with_keys() {
     request.num_envs = 1;
     request.features = None;
     let mut session = client.create_session(&request).await.unwrap();
-    session.reset(None, Some(&Seeding::PieceSequences(vec!["OITSZJ".to_owned()]))).await.unwrap();
+    session.reset(None, Some(&PieceSource::PieceSequences(vec!["OITSZJ".to_owned()]))).await.unwrap();
     let names = |list: &PlacementList, row: usize| -> Vec<&str> {
         list.keys_of(row).into_iter().map(Key::name).collect()
     };
@@ -205,7 +205,8 @@ async fn a_session_from_creation_to_deletion() {
         matches!(&refused, ClientError::Refused { reason, .. } if reason == "ACTION_OUT_OF_RANGE"),
         "{refused:?}"
     );
-    let seen = session.reset(Some(&[1]), Some(&Seeding::PieceSequences(vec!["OI".into()]))).await.unwrap();
+    let seen =
+        session.reset(Some(&[1]), Some(&PieceSource::PieceSequences(vec!["OI".into()]))).await.unwrap();
     assert_eq!(seen.observations.column::<i8>("current").unwrap().elements, [1]);
     session.renew().await.unwrap();
     let name = session.name().to_owned();
@@ -221,8 +222,8 @@ async fn a_stream_gives_what_single_steps_give() {
     request.autoreset_mode = AutoresetMode::SameStep;
     let (mut one, mut other) =
         (client.create_session(&request).await.unwrap(), client.create_session(&request).await.unwrap());
-    one.reset(None, Some(&Seeding::Seeds(vec![1, 2, 3]))).await.unwrap();
-    other.reset(None, Some(&Seeding::Seeds(vec![1, 2, 3]))).await.unwrap();
+    one.reset(None, Some(&PieceSource::Seeds(vec![1, 2, 3]))).await.unwrap();
+    other.reset(None, Some(&PieceSource::Seeds(vec![1, 2, 3]))).await.unwrap();
     // Each in its own column of the first placement that always exists in the open, until it no longer does.
     let mut stream = one.stream().await.unwrap();
     for _ in 0..20 {

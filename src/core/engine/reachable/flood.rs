@@ -70,7 +70,7 @@ impl Which for Any {
 
 /// The limits of a flood, apart from the playfield.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Start {
+pub(super) struct FloodLimits {
     /// How far the piece's cells reach below its anchor.
     pub below: u32,
     /// The row just above the highest full cell.
@@ -81,7 +81,7 @@ pub(super) struct Start {
     pub spare: u32,
 }
 
-impl Start {
+impl FloodLimits {
     /// Number of bits that a column needs.
     #[inline(always)]
     pub fn stride(&self, turns: &Turns) -> u32 {
@@ -107,9 +107,9 @@ impl Start {
     }
 }
 
-/// The goal of a flood.
+/// The places that a flood must find before it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Goal {
+pub(super) enum FloodGoal {
     /// The resting places of the piece. The flood ends when it has found all of them.
     Resting,
     /// All places, including places in the air.
@@ -179,7 +179,7 @@ pub(super) const fn to_same(piece: usize, orientation: usize) -> (i32, i32) {
 impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
     /// A flood with the free and the possible resting places of a piece among the empty cells. No place is reached yet.
     #[inline(always)]
-    pub fn new(piece: impl Which, empty: Plane<WORDS, STRIDE>, start: Start) -> Self {
+    pub fn new(piece: impl Which, empty: Plane<WORDS, STRIDE>, start: FloodLimits) -> Self {
         let empty_below = empty.without(&Plane::top_rows(start.spare));
         let none = [Plane::EMPTY; 4];
         let mut flood = Flood { free: none, reach: none, resting: none, empty, empty_below };
@@ -212,7 +212,7 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
 
     /// Spreads from the start until the goal is reached.
     #[inline(always)]
-    pub fn run(&mut self, piece: impl Which, turns: &Turns, start: Start, goal: Goal) {
+    pub fn run(&mut self, piece: impl Which, turns: &Turns, start: FloodLimits, goal: FloodGoal) {
         match start.cell {
             None => {
                 let sky = Plane::row(STRIDE - 1 - start.spare);
@@ -221,10 +221,12 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
                     self.reach[orientation] = sky.and(free).fallen(free);
                 }
                 let is_done = match goal {
-                    Goal::Resting => !self.misses_some(piece),
+                    FloodGoal::Resting => !self.misses_some(piece),
                     // Labels also need the orientations with the same cells as others.
-                    Goal::All if distinct(piece.number()) == 2 => false,
-                    Goal::All => (0..distinct(piece.number())).all(|orientation| !self.has_more(orientation)),
+                    FloodGoal::All if distinct(piece.number()) == 2 => false,
+                    FloodGoal::All => {
+                        (0..distinct(piece.number())).all(|orientation| !self.has_more(orientation))
+                    }
                 };
                 if !is_done {
                     self.spread_from_sky(piece, turns, start, goal);
@@ -277,12 +279,12 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
     }
 
     #[inline(never)]
-    fn spread_from_sky(&mut self, piece: impl Which, turns: &Turns, start: Start, goal: Goal) {
+    fn spread_from_sky(&mut self, piece: impl Which, turns: &Turns, start: FloodLimits, goal: FloodGoal) {
         // One step sideways and down is usually enough.
         for orientation in 0..distinct(piece.number()) {
             self.reach[orientation] = self.wider(orientation);
         }
-        if goal == Goal::Resting && !self.misses_some(piece) {
+        if goal == FloodGoal::Resting && !self.misses_some(piece) {
             return;
         }
         if distinct(piece.number()) == 4 {
@@ -292,14 +294,14 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
                 let free = &self.free[orientation];
                 self.reach[orientation] = self.reach[orientation].or(&beside.and(free)).fallen(free);
             }
-            if goal == Goal::Resting && !self.misses_some(piece) {
+            if goal == FloodGoal::Resting && !self.misses_some(piece) {
                 return;
             }
         }
         for orientation in 0..distinct(piece.number()) {
             self.slide(orientation);
         }
-        if piece.number() == 1 || goal == Goal::Resting && !self.misses_some(piece) {
+        if piece.number() == 1 || goal == FloodGoal::Resting && !self.misses_some(piece) {
             return;
         }
         self.see_the_others(piece);
@@ -316,7 +318,14 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
 
     /// Turns from these orientations, given as bits, and continues until the goal is reached or nothing new is found.
     #[inline(always)]
-    fn spread(&mut self, piece: impl Which, turns: &Turns, start: Start, goal: Goal, waiting: u32) {
+    fn spread(
+        &mut self,
+        piece: impl Which,
+        turns: &Turns,
+        start: FloodLimits,
+        goal: FloodGoal,
+        waiting: u32,
+    ) {
         if piece.number() == 1 {
             return;
         }
@@ -335,7 +344,7 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
                 4 => self.leave::<2, 3, 0, 1>(piece, turns, &turning, &open),
                 _ => self.leave::<3, 0, 1, 2>(piece, turns, &turning, &open),
             };
-            if added != 0 && goal == Goal::Resting && !self.still_misses_some(piece) {
+            if added != 0 && goal == FloodGoal::Resting && !self.still_misses_some(piece) {
                 return;
             }
             waiting |= added;
@@ -383,13 +392,13 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
 
     /// The rows from which a turn may lead to new places.
     #[inline(always)]
-    pub fn below_sky(start: Start) -> Plane<WORDS, STRIDE> {
+    pub fn below_sky(start: FloodLimits) -> Plane<WORDS, STRIDE> {
         Plane::top_rows(STRIDE - start.free_row()).others()
     }
 
     /// The spare rows that kicks may lead into.
     #[inline(always)]
-    pub fn open_rows(&self, turns: &Turns, start: Start) -> Plane<WORDS, STRIDE> {
+    pub fn open_rows(&self, turns: &Turns, start: FloodLimits) -> Plane<WORDS, STRIDE> {
         if start.is_open(turns) { Plane::top_rows(start.spare) } else { Plane::EMPTY }
     }
 

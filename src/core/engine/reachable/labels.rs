@@ -6,7 +6,7 @@
 use super::super::rotation::Turns;
 use super::super::spin::{Spin, SpinRule};
 use super::super::tetromino::TRUE_POSES;
-use super::flood::{Flood, Goal, Start, Which, distinct, to_same};
+use super::flood::{Flood, FloodGoal, FloodLimits, Which, distinct, to_same};
 use super::plane::Plane;
 use super::resting::Resting;
 
@@ -20,7 +20,7 @@ pub(super) struct Labelled<const WORDS: usize, const STRIDE: u32> {
 }
 
 /// Places at which turns end, by the label that they give.
-struct Turned<const WORDS: usize, const STRIDE: u32> {
+struct TurnEnds<const WORDS: usize, const STRIDE: u32> {
     /// The ends of kicks that make a T-spin full.
     fully: Plane<WORDS, STRIDE>,
     otherwise: Plane<WORDS, STRIDE>,
@@ -41,7 +41,7 @@ impl<const WORDS: usize, const STRIDE: u32> Labelled<WORDS, STRIDE> {
         flood: &mut Flood<WORDS, STRIDE>,
         turns: &Turns,
         rule: SpinRule,
-        start: Start,
+        start: FloodLimits,
     ) {
         let may_spin = match rule {
             SpinRule::None => false,
@@ -51,10 +51,10 @@ impl<const WORDS: usize, const STRIDE: u32> Labelled<WORDS, STRIDE> {
         };
         if may_spin {
             self.num_labels = 3;
-            flood.run(piece, turns, start, Goal::All);
+            flood.run(piece, turns, start, FloodGoal::All);
             self.label(piece, flood, turns, rule, start);
         } else {
-            flood.run(piece, turns, start, Goal::Resting);
+            flood.run(piece, turns, start, FloodGoal::Resting);
             for orientation in 0..distinct(piece.number()) {
                 self.planes[0][orientation] = flood.rested(piece, orientation);
             }
@@ -68,7 +68,7 @@ impl<const WORDS: usize, const STRIDE: u32> Labelled<WORDS, STRIDE> {
         flood: &Flood<WORDS, STRIDE>,
         turns: &Turns,
         rule: SpinRule,
-        start: Start,
+        start: FloodLimits,
     ) {
         for to in 0..4 {
             let reach = &flood.reach[to];
@@ -177,8 +177,14 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
 
     /// The ends of turns into an orientation.
     #[inline(always)]
-    fn turned(&self, turns: &Turns, rule: SpinRule, start: Start, to: usize) -> Turned<WORDS, STRIDE> {
-        let mut turned = Turned { fully: Plane::EMPTY, otherwise: Plane::EMPTY };
+    fn turned(
+        &self,
+        turns: &Turns,
+        rule: SpinRule,
+        start: FloodLimits,
+        to: usize,
+    ) -> TurnEnds<WORDS, STRIDE> {
+        let mut turned = TurnEnds { fully: Plane::EMPTY, otherwise: Plane::EMPTY };
         let free = &self.free[to];
         let open = self.open_for(to, &self.open_rows(turns, start));
         for from in 0..4 {

@@ -11,7 +11,7 @@ use super::super::rules::Rules;
 use super::super::shape::Shape;
 use super::super::spin::SpinRule;
 use super::super::tetromino::{TRUE_POSES, Tetromino};
-use super::flood::{Any, Flood, Known, Start, Which, below};
+use super::flood::{Any, Flood, FloodLimits, Known, Which, below};
 use super::labels::Labelled;
 use super::plane::Plane;
 use super::resting::Resting;
@@ -76,17 +76,17 @@ impl Movement {
         playfield: &PlayfieldOf<C, N>,
         tetromino: Tetromino,
         turns: &Turns,
-    ) -> Option<Start> {
+    ) -> Option<FloodLimits> {
         let stack = playfield.occupied_rows().top();
         let (below, spare) = (below(tetromino.index()), u32::from(turns.rows).max(2));
         // With this much room between the stack and the spawn row, every orientation can reach every column and every
         // row that a kick from the stack can lead to.
         if stack + 4 <= u32::from(self.spawn_row) {
-            return Some(Start { below, stack, cell: None, spare });
+            return Some(FloodLimits { below, stack, cell: None, spare });
         }
         let row = self.spawn(playfield, tetromino)?;
         let column = Self::spawn_column(playfield.width());
-        Some(Start { below, stack, cell: Some((column.into(), row.into())), spare })
+        Some(FloodLimits { below, stack, cell: Some((column.into(), row.into())), spare })
     }
 
     /// Number of placements of a piece; 0 ends the game.
@@ -193,7 +193,7 @@ struct Flooded<'a> {
     tetromino: Tetromino,
     turns: &'a Turns,
     spin_rule: SpinRule,
-    start: Start,
+    start: FloodLimits,
     width: u8,
 }
 

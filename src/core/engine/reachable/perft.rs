@@ -5,7 +5,7 @@
 use std::ops::ControlFlow;
 
 use super::super::column::Column;
-use super::super::perft::{MAX_PIECES, Progress};
+use super::super::perft::{CountProgress, MAX_PIECES};
 use super::super::playfield::{CompactPlayfield, Playfield, PlayfieldOf};
 use super::super::rules::TopOut;
 use super::super::tetromino::Tetromino;
@@ -34,10 +34,11 @@ pub fn perft(
     movement: &Movement,
     start: &Playfield,
     pieces: &[Tetromino],
-    look: &mut dyn FnMut(Progress<Count>) -> ControlFlow<()>,
+    look: &mut dyn FnMut(CountProgress<Count>) -> ControlFlow<()>,
 ) -> Count {
     assert!(pieces.len() <= MAX_PIECES, "{} pieces, expected at most {MAX_PIECES}", pieces.len());
-    let mut walk = Walk { movement, look, count: Count::default(), until_look: LOOK, lists: Vec::new() };
+    let mut walk =
+        ReachableWalk { movement, look, count: Count::default(), until_look: LOOK, lists: Vec::new() };
     walk.lists.resize_with(pieces.len(), Vec::new);
     // As high as the pieces can stack. Smaller playfields are faster.
     let highest = start.occupied_rows().top() + 4 * pieces.len() as u32;
@@ -50,16 +51,16 @@ pub fn perft(
     walk.count
 }
 
-struct Walk<'a> {
+struct ReachableWalk<'a> {
     movement: &'a Movement,
-    look: &'a mut dyn FnMut(Progress<Count>) -> ControlFlow<()>,
+    look: &'a mut dyn FnMut(CountProgress<Count>) -> ControlFlow<()>,
     count: Count,
     until_look: u64,
     /// One list per remaining piece.
     lists: Vec<Vec<Resting>>,
 }
 
-impl Walk<'_> {
+impl ReachableWalk<'_> {
     /// Counts a subtree, which is the share of the tree from `from` to `from + width`.
     fn node<C: Column, const N: usize>(
         &mut self,
@@ -79,7 +80,7 @@ impl Walk<'_> {
             self.until_look = self.until_look.saturating_sub(leaves);
             if self.until_look == 0 {
                 self.until_look = LOOK;
-                return (self.look)(Progress { counted: self.count, share: from });
+                return (self.look)(CountProgress { counted: self.count, share: from });
             }
             return ControlFlow::Continue(());
         }

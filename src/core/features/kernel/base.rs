@@ -5,7 +5,7 @@
 
 use super::bounds::LaneBounds;
 use super::feature::KernelFeature::{self, *};
-use super::feature::Needs;
+use super::feature::NeededFeatures;
 use super::lanes::{Apart, Lanes, Words, common_before, common_from, small};
 use crate::engine::Column;
 
@@ -121,7 +121,7 @@ impl<C: Column> CellCounts<C> {
 struct MeasureBase<'a, L: Lanes> {
     size: &'a LaneBounds<L>,
     words: &'a [L::Word],
-    needs: Needs,
+    needs: NeededFeatures,
 }
 
 impl<L: Lanes> Apart for MeasureBase<'_, L> {
@@ -136,12 +136,12 @@ impl<L: Lanes> Apart for MeasureBase<'_, L> {
 impl<L: Lanes> SweepBase<L> {
     /// Measures a playfield. `words` are its columns, empty beyond the width.
     #[inline(always)]
-    pub fn new(size: &LaneBounds<L>, words: &[L::Word], needs: Needs) -> Self {
+    pub fn new(size: &LaneBounds<L>, words: &[L::Word], needs: NeededFeatures) -> Self {
         L::large(MeasureBase { size, words, needs })
     }
 
     #[inline(always)]
-    fn measure(size: &LaneBounds<L>, words: &[L::Word], needs: Needs) -> Self {
+    fn measure(size: &LaneBounds<L>, words: &[L::Word], needs: NeededFeatures) -> Self {
         let zero = small::<L>(0);
         let ones = L::splat(!L::Word::EMPTY);
         let wall = L::splat(size.wall);

@@ -1,6 +1,6 @@
 //! The size of a playfield, in the form that the lanes need.
 
-use super::feature::{KernelFeature, Needs};
+use super::feature::{KernelFeature, NeededFeatures};
 use super::lanes::{Lanes, Words, lanes_below};
 use super::surface::Surface;
 use crate::engine::Column;
@@ -29,7 +29,7 @@ impl<L: Lanes> LaneBounds<L> {
 
     /// The surface of a playfield, if a feature needs it. `words` are its columns, empty beyond the width.
     #[inline(always)]
-    pub fn surface(&self, words: &[L::Word], needs: Needs) -> Option<Surface<L>> {
+    pub fn surface(&self, words: &[L::Word], needs: NeededFeatures) -> Option<Surface<L>> {
         if needs.surface() { Some(Surface::new(L::load(words), self.pairs, self.width, needs)) } else { None }
     }
 

@@ -4,8 +4,8 @@
 //! [whole playfield](super::base), for all [straight drops](super::sweep) of one orientation, and for [playfields side
 //! by side](super::playfield_lanes).
 //!
-//! [`Needs`] is the set of features to measure. Every part of the work checks whether one of the features that it
-//! computes is in the set.
+//! [`NeededFeatures`] is the set of features to measure. Every part of the work checks whether one of the features that
+//! it computes is in the set.
 
 /// A feature or a family of features, with the name in the table of features.
 ///
@@ -96,9 +96,9 @@ impl KernelFeature {
 
 /// A set of features to measure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Needs(u32);
+pub struct NeededFeatures(u32);
 
-impl Needs {
+impl NeededFeatures {
     /// Adds a feature, or a whole family.
     pub fn add(&mut self, feature: KernelFeature) {
         self.0 |= 1 << feature as u32;

@@ -73,13 +73,13 @@ pub fn patterns<L: Lanes>([first, second, last]: [L; 3]) -> L {
 
 /// For each bit, a count of the added words that have it set: at most seven, in binary over three vectors.
 #[derive(Clone, Copy, Debug)]
-pub struct Tally<L: Lanes>([L; 3]);
+pub struct BitCounts<L: Lanes>([L; 3]);
 
-impl<L: Lanes> Tally<L> {
+impl<L: Lanes> BitCounts<L> {
     /// A tally of no words.
     #[inline(always)]
     pub fn none() -> Self {
-        Tally([small(0); 3])
+        BitCounts([small(0); 3])
     }
 
     /// Counts the bits of a further word, of at most seven.

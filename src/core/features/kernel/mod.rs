@@ -51,10 +51,10 @@ pub use extractor::{Extractor, PlacementColumns, PlacementRows, PlacementTable};
 pub use foresight::{Ahead, Expectation, Foresight, Terms};
 pub use lanes::{Apart, Doubles, Lanes, Words};
 pub use scorer::{Chooser, ScoredPlacement, Scorer, TerminalValue};
-pub use together::{Measured, Rest, Together};
+pub use together::{Measurements, RestingPiece, Together};
 
 use crate::engine::{Column, CompactPlayfield, LowPlayfield};
-use portable::{AnyMachine, Array};
+use portable::{AnyMachine, WordArray};
 
 /// An implementation of the lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -146,16 +146,16 @@ pub fn dispatch<J: LaneWork>(kernel: Kernel, width: u8, height: u8, job: J) -> J
         Kernel::Avx512 if low => unsafe { run_low_avx512(job) },
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx2 if low => unsafe { run_low_avx2(job) },
-        _ if low => job.run::<u16, 16, Array<u16, 16, AnyMachine>>(),
+        _ if low => job.run::<u16, 16, WordArray<u16, 16, AnyMachine>>(),
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx512 if compact => unsafe { run_avx512(job) },
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx2 if compact => unsafe { run_avx2(job) },
-        _ if compact => job.run::<u32, 16, Array<u32, 16, AnyMachine>>(),
+        _ if compact => job.run::<u32, 16, WordArray<u32, 16, AnyMachine>>(),
         // 512-bit vectors are no faster on large playfields.
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx2 | Kernel::Avx512 => unsafe { run_large_avx2(job) },
-        _ => job.run::<u64, 32, Array<u64, 32, AnyMachine>>(),
+        _ => job.run::<u64, 32, WordArray<u64, 32, AnyMachine>>(),
     }
 }
 
@@ -206,5 +206,5 @@ fn run_avx512<J: LaneWork>(job: J) -> J::Output {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn run_large_avx2<J: LaneWork>(job: J) -> J::Output {
-    job.run::<u64, 32, Array<u64, 32, avx2::Avx2Machine>>()
+    job.run::<u64, 32, WordArray<u64, 32, avx2::Avx2Machine>>()
 }

@@ -4,7 +4,7 @@
 //! place.
 
 use super::feature::KernelFeature::*;
-use super::feature::Needs;
+use super::feature::NeededFeatures;
 use super::lanes::{Lanes, small};
 use super::playfield_lanes::PlayfieldLanes;
 use crate::engine::{Clear, Column, Spin};
@@ -61,7 +61,7 @@ impl<L: Lanes> ClearLanes<L> {
 impl<L: Lanes, const N: usize> PlayfieldLanes<L, N> {
     /// Measures the rows that are ready for an I, and the slots for a T. The heights must be measured already.
     #[inline(always)]
-    pub(super) fn measure_modern(&mut self, wall: L::Word, columns: &[L], needs: Needs) {
+    pub(super) fn measure_modern(&mut self, wall: L::Word, columns: &[L], needs: NeededFeatures) {
         let (zero, one) = (small::<L>(0), small::<L>(1));
         let heights = &self.heights;
         // For each column, the full cells common to all columns left of it, and to all columns right of it.

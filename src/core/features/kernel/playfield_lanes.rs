@@ -6,7 +6,7 @@
 use super::base::{difference_set, wells};
 use super::bounds::LaneBounds;
 use super::feature::KernelFeature::*;
-use super::feature::{NUM_SINGLE, Needs, OF_FITS};
+use super::feature::{NUM_SINGLE, NeededFeatures, OF_FITS};
 use super::fits::{FITTING, patterns, step};
 use super::lanes::{Lanes, distance, small};
 use super::set::KernelColumn;
@@ -58,7 +58,7 @@ impl<L: Lanes, const N: usize> PlayfieldLanes<L, N> {
 
     /// Measures the playfields with these columns.
     #[inline(always)]
-    pub fn measure(&mut self, size: &LaneBounds<L>, columns: &[L; N], needs: Needs) {
+    pub fn measure(&mut self, size: &LaneBounds<L>, columns: &[L; N], needs: NeededFeatures) {
         let columns = &columns[..size.width as usize];
         let mut holes = small::<L>(0);
         for (height, column) in self.heights.iter_mut().zip(columns) {
@@ -76,7 +76,7 @@ impl<L: Lanes, const N: usize> PlayfieldLanes<L, N> {
     }
 
     #[inline(always)]
-    fn measure_cells(&mut self, size: &LaneBounds<L>, columns: &[L], needs: Needs) {
+    fn measure_cells(&mut self, size: &LaneBounds<L>, columns: &[L], needs: NeededFeatures) {
         let (zero, one, two) = (small::<L>(0), small::<L>(1), small::<L>(2));
         let wall = L::splat(size.wall);
         let PlayfieldLanes { values, heights, .. } = self;
@@ -143,7 +143,7 @@ impl<L: Lanes, const N: usize> PlayfieldLanes<L, N> {
     }
 
     #[inline(always)]
-    fn measure_surface(&mut self, columns: &[L], needs: Needs) {
+    fn measure_surface(&mut self, columns: &[L], needs: NeededFeatures) {
         let (zero, one) = (small::<L>(0), small::<L>(1));
         let heights = &self.heights[..columns.len()];
         if needs.has(Steps) {

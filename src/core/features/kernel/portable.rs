@@ -8,7 +8,7 @@ use crate::engine::Column;
 
 /// `N` lanes of one word each, compiled for a given machine.
 #[derive(Clone, Copy, Debug)]
-pub struct Array<W, const N: usize, M>([W; N], PhantomData<M>);
+pub struct WordArray<W, const N: usize, M>([W; N], PhantomData<M>);
 
 /// A machine for which arrays are compiled.
 pub trait Machine: Copy + Debug {
@@ -121,7 +121,7 @@ word!(u16, i16, u32, 10);
 word!(u32, i32, u32, 10);
 word!(u64, i64, u64, 20);
 
-impl<W: Word, const N: usize, M: Machine> Array<W, N, M> {
+impl<W: Word, const N: usize, M: Machine> WordArray<W, N, M> {
     #[inline(always)]
     fn map(self, f: impl Fn(W) -> W) -> Self {
         let mut out = self;
@@ -159,13 +159,13 @@ impl<W: Word, const N: usize, M: Machine> Array<W, N, M> {
     }
 }
 
-impl<W: Word, const N: usize, M: Machine> Words for Array<W, N, M> {
+impl<W: Word, const N: usize, M: Machine> Words for WordArray<W, N, M> {
     type Word = W;
     type Floats = FloatArray<N>;
     const LANES: usize = N;
     #[inline(always)]
     fn splat(word: W) -> Self {
-        Array([word; N], PhantomData)
+        WordArray([word; N], PhantomData)
     }
     #[inline(always)]
     fn store(self, words: &mut [W]) {
@@ -272,7 +272,7 @@ impl<W: Word, const N: usize, M: Machine> Words for Array<W, N, M> {
     }
 }
 
-impl<W: Word, const N: usize, M: Machine> Lanes for Array<W, N, M> {
+impl<W: Word, const N: usize, M: Machine> Lanes for WordArray<W, N, M> {
     type Doubles = DoubleArray<N>;
     not_widened!();
 
@@ -284,7 +284,7 @@ impl<W: Word, const N: usize, M: Machine> Lanes for Array<W, N, M> {
     }
     #[inline(always)]
     fn load(words: &[W]) -> Self {
-        Array(*words.first_chunk().expect("one word per lane"), PhantomData)
+        WordArray(*words.first_chunk().expect("one word per lane"), PhantomData)
     }
     #[inline(always)]
     fn times(self, other: Self) -> Self {

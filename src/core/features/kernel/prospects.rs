@@ -23,11 +23,11 @@ use crate::engine::{Column, Placement, PlayfieldOf, Rules, Shape, Tetromino, Top
 
 /// The shapes of all tetrominoes, prepared for sweeps in pairs.
 #[derive(Clone, Debug)]
-pub struct Prospects<L: Lanes>(Vec<Forms<L>>);
+pub struct Prospects<L: Lanes>(Vec<FormGroup<L>>);
 
 /// Shapes of one width, one per part of the lanes.
 #[derive(Clone, Debug)]
-struct Forms<L: Lanes> {
+struct FormGroup<L: Lanes> {
     form: Form<L::Wide>,
     shapes: [(Tetromino, &'static Shape); 2],
     /// The lanes of parts that do not repeat another part's shape.
@@ -66,7 +66,7 @@ impl<L: Lanes> Prospects<L> {
 /// Work that puts the shapes of all tetrominoes into lanes.
 struct Prepare<'a, L: Lanes> {
     rules: &'a Rules,
-    groups: &'a mut Vec<Forms<L>>,
+    groups: &'a mut Vec<FormGroup<L>>,
 }
 
 impl<L: Lanes> Apart for Prepare<'_, L> {
@@ -85,30 +85,30 @@ impl<L: Lanes> Apart for Prepare<'_, L> {
                 let shape = (piece, shape);
                 let waits = &mut waiting[usize::from(shape.1.width)];
                 if let Some(first) = waits.take() {
-                    groups.push(Forms::of([first, shape], 2));
+                    groups.push(FormGroup::of([first, shape], 2));
                 } else {
                     *waits = Some(shape);
                 }
             }
         }
         for shape in waiting.into_iter().flatten() {
-            groups.push(Forms::of([shape, shape], 1));
+            groups.push(FormGroup::of([shape, shape], 1));
         }
     }
 }
 
-impl<L: Lanes> Forms<L> {
+impl<L: Lanes> FormGroup<L> {
     #[inline(always)]
     fn of(shapes: [(Tetromino, &'static Shape); 2], parts: usize) -> Self {
         let [(_, first), (_, second)] = shapes;
         let form = Form::<L>::of(first).widened(&Form::of(second));
-        Forms { form, shapes, lanes: lanes_below((parts * L::LANES) as u32) }
+        FormGroup { form, shapes, lanes: lanes_below((parts * L::LANES) as u32) }
     }
 }
 
 /// Work that sweeps all placements of some pieces on a playfield.
 struct LookForBests<'a, L: Lanes, const N: usize> {
-    groups: &'a [Forms<L>],
+    groups: &'a [FormGroup<L>],
     chooser: &'a Chooser<'a, L>,
     playfield: &'a PlayfieldOf<L::Word, N>,
     pieces: u32,

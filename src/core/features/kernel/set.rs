@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::base::{CellCounts, SweepBase};
 use super::bounds::LaneBounds;
-use super::feature::{KernelFeature, Needs};
+use super::feature::{KernelFeature, NeededFeatures};
 use super::lanes::{Lanes, distance, small};
 use super::surface::{Surface, SurfaceCounts, SweptSurface};
 use super::sweep::Sweep;
@@ -25,15 +25,15 @@ pub struct KernelColumn {
 pub struct KernelSet {
     pub columns: Arc<[KernelColumn]>,
     /// All features, for placements that clear nothing.
-    pub needs: Needs,
+    pub needs: NeededFeatures,
     /// Features of the playfield before and after clearing, for placements that clear lines.
-    pub needs_of_landing: [Needs; 2],
+    pub needs_of_landing: [NeededFeatures; 2],
 }
 
 impl KernelSet {
     /// Prepares the columns of a set.
     pub fn new(columns: Vec<KernelColumn>) -> KernelSet {
-        let (mut needs, mut needs_of_landing) = (Needs::default(), [Needs::default(); 2]);
+        let (mut needs, mut needs_of_landing) = (NeededFeatures::default(), [NeededFeatures::default(); 2]);
         for column in &columns {
             needs.add(column.feature);
             if !column.feature.is_of_landing() {
@@ -116,7 +116,7 @@ impl<L: Lanes> PlayfieldCounts<L> {
 
     /// Measures a playfield from its columns.
     #[inline(always)]
-    pub fn measure(&mut self, size: &LaneBounds<L>, words: &[L::Word], needs: Needs) {
+    pub fn measure(&mut self, size: &LaneBounds<L>, words: &[L::Word], needs: NeededFeatures) {
         self.cells = SweepBase::<L>::new(size, words, needs).counts;
         if let Some(surface) = size.surface(words, needs) {
             self.surface = Some(surface.counts);
@@ -162,7 +162,7 @@ impl<'a, L: Lanes> SweepExtras<'a, L> {
         base: &SweepBase<L>,
         surface: &'a Option<Surface<L>>,
         shape: &Shape,
-        needs: Needs,
+        needs: NeededFeatures,
     ) {
         if needs.columns() {
             let none = L::splat(L::Word::EMPTY);

@@ -11,15 +11,15 @@
 //! The work is in separate functions, so that none of the code is inlined for sets without these features.
 
 use super::feature::KernelFeature::{self, *};
-use super::feature::{Needs, OF_FITS};
-use super::fits::{FITTING, FITTING_AT_LEAST, NUM_PATTERNS, Tally, patterns, step, step_number};
+use super::feature::{NeededFeatures, OF_FITS};
+use super::fits::{BitCounts, FITTING, FITTING_AT_LEAST, NUM_PATTERNS, patterns, step, step_number};
 use super::lanes::{Apart, Lanes, common_before, common_from, lanes_below, small};
 use crate::engine::{Column, Shape};
 
 /// A surface, prepared for the sweeps of all pieces.
 #[derive(Clone, Copy, Debug)]
 pub struct Surface<L: Lanes> {
-    needs: Needs,
+    needs: NeededFeatures,
     width: u32,
     /// Heights of columns x - 2 to x + 5; outside the playfield, a height that no column reaches.
     heights: [L; 8],
@@ -135,7 +135,7 @@ pub(super) fn deep_well<L: Lanes>(left: L, height: L, right: L) -> L {
 impl<L: Lanes> Surface<L> {
     /// Measures a playfield from its columns. `pairs` has all ones in the lanes of columns with a right neighbour.
     #[inline(always)]
-    pub fn new(cells: L, pairs: L, width: u32, needs: Needs) -> Self {
+    pub fn new(cells: L, pairs: L, width: u32, needs: NeededFeatures) -> Self {
         let zero = small::<L>(0);
         let mut surface = Surface {
             needs,
@@ -161,8 +161,8 @@ impl<L: Lanes> Surface<L> {
         let mut swept = SweptSurface {
             counts: &self.counts,
             patterns: zero,
-            more: Tally::none(),
-            less: Tally::none(),
+            more: BitCounts::none(),
+            less: BitCounts::none(),
             steps: [zero; 2],
             weighted_holes: zero,
             deep_wells: zero,
@@ -270,8 +270,8 @@ pub struct SweptSurface<'a, L: Lanes> {
     /// Patterns that occur after the placement.
     patterns: L,
     /// How often a placement adds, and how often it removes, each pattern.
-    more: Tally<L>,
-    less: Tally<L>,
+    more: BitCounts<L>,
+    less: BitCounts<L>,
     /// The steps that a placement adds, packed, plus [`BORROWED`].
     steps: [L; 2],
     /// Differences to the playfield before the placement.
@@ -389,7 +389,8 @@ impl<L: Lanes> SweepSurface<'_, '_, L> {
             steps[width + 2] = step(heights[width + 1], heights[width + 2]).select(no_right, zero);
 
             let untouched = surface.left_missing.and(ahead(surface.right_missing, width + 2, ones));
-            let (mut occurring, mut more, mut less) = (ones.and_not(untouched), Tally::none(), Tally::none());
+            let (mut occurring, mut more, mut less) =
+                (ones.and_not(untouched), BitCounts::none(), BitCounts::none());
             for i in 0..width + 3 {
                 let found = patterns([steps[i], steps[i + 1], steps[i + 2]]);
                 occurring = occurring.or(found);

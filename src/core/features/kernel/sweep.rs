@@ -22,7 +22,7 @@
 
 use super::base::{SweepBase, difference_set, wells};
 use super::feature::KernelFeature::*;
-use super::feature::{NUM_SWEPT, Needs};
+use super::feature::{NUM_SWEPT, NeededFeatures};
 use super::lanes::{Apart, Lanes, Words, each_part, lanes_below, small};
 use crate::engine::{Column, Shape, TopOut};
 
@@ -154,14 +154,14 @@ impl<L: Words> Sweep<L> {
 
 /// Measures all placements of a shape.
 #[inline(always)]
-pub fn sweep<L: Lanes>(base: &SweepBase<L>, shape: &Shape, needs: Needs) -> Sweep<L> {
+pub fn sweep<L: Lanes>(base: &SweepBase<L>, shape: &Shape, needs: NeededFeatures) -> Sweep<L> {
     L::large(SweepShape { base, shape, needs })
 }
 
 struct SweepShape<'a, L: Lanes> {
     base: &'a SweepBase<L>,
     shape: &'a Shape,
-    needs: Needs,
+    needs: NeededFeatures,
 }
 
 impl<L: Lanes> Apart for SweepShape<'_, L> {
@@ -174,7 +174,7 @@ impl<L: Lanes> Apart for SweepShape<'_, L> {
 }
 
 #[inline(always)]
-fn sweep_any_width<L: Words>(base: &SweepBase<L>, shape: &Shape, needs: Needs) -> Sweep<L> {
+fn sweep_any_width<L: Words>(base: &SweepBase<L>, shape: &Shape, needs: NeededFeatures) -> Sweep<L> {
     match shape.width {
         1 => sweep_of_width::<L, 1, 3>(base, &Form::of_width::<1>(shape), needs),
         2 => sweep_of_width::<L, 2, 4>(base, &Form::of_width::<2>(shape), needs),
@@ -185,7 +185,7 @@ fn sweep_any_width<L: Words>(base: &SweepBase<L>, shape: &Shape, needs: Needs) -
 
 /// Measures all placements of the shapes of a form.
 #[inline(always)]
-pub fn sweep_form<L: Words>(base: &SweepBase<L>, form: &Form<L>, needs: Needs) -> Sweep<L> {
+pub fn sweep_form<L: Words>(base: &SweepBase<L>, form: &Form<L>, needs: NeededFeatures) -> Sweep<L> {
     match form.width {
         1 => sweep_of_width::<L, 1, 3>(base, form, needs),
         2 => sweep_of_width::<L, 2, 4>(base, form, needs),
@@ -199,7 +199,7 @@ pub fn sweep_form<L: Words>(base: &SweepBase<L>, form: &Form<L>, needs: Needs) -
 fn sweep_of_width<L: Words, const K: usize, const K2: usize>(
     base: &SweepBase<L>,
     form: &Form<L>,
-    needs: Needs,
+    needs: NeededFeatures,
 ) -> Sweep<L> {
     let zero = small::<L>(0);
     let one = small::<L>(1);

@@ -27,7 +27,7 @@ pub struct Together {
 
 /// A piece at rest: everything about a placement that its features depend on.
 #[derive(Clone, Copy, Debug)]
-pub struct Rest {
+pub struct RestingPiece {
     pub piece: Tetromino,
     pub shape: &'static Shape,
     /// Row of the piece's lowest cells.
@@ -39,7 +39,7 @@ pub struct Rest {
 
 /// Measurements of placements, one entry per placement.
 #[derive(Clone, Debug, Default)]
-pub struct Measured {
+pub struct Measurements {
     /// The scores, if weights were given.
     pub scores: Vec<f64>,
     /// The feature vectors, row-major, if wanted.
@@ -81,12 +81,12 @@ impl Together {
         kernel: Kernel,
         rules: &Rules,
         playfield: &Playfield,
-        rests: &[Rest],
+        rests: &[RestingPiece],
         wants_features: bool,
-    ) -> Measured {
+    ) -> Measurements {
         assert!(Together::holds(rules, playfield), "a low stack");
         let rows = rows_for(rules.width, rules.height, playfield.occupied_rows().top());
-        let mut measured = Measured {
+        let mut measured = Measurements {
             scores: Vec::with_capacity(rests.len()),
             features: Vec::with_capacity(if wants_features {
                 rests.len() * self.set.columns.len()
@@ -109,9 +109,9 @@ struct MeasureAll<'a> {
     rules: &'a Rules,
     rows: u8,
     playfield: &'a Playfield,
-    rests: &'a [Rest],
+    rests: &'a [RestingPiece],
     wants_features: bool,
-    out: &'a mut Measured,
+    out: &'a mut Measurements,
 }
 
 impl LaneWork for MeasureAll<'_> {
@@ -140,9 +140,9 @@ struct MeasureLanes<'a, L: Lanes, const N: usize> {
     together: &'a Together,
     size: &'a LaneBounds<L>,
     words: &'a [L::Word; N],
-    rests: &'a [Rest],
+    rests: &'a [RestingPiece],
     wants_features: bool,
-    out: &'a mut Measured,
+    out: &'a mut Measurements,
 }
 
 impl<L: Lanes, const N: usize> Apart for MeasureLanes<'_, L, N> {

@@ -11,7 +11,9 @@ use tetrion_core::engine::{
 };
 use tetrion_core::features::FeatureSet;
 use tetrion_core::pool::{Party, Pool};
-use tetrion_core::rollout::{Bounds, Counters, Deal, Episode, Evaluation, GameResult, Next, SLICE, spawn};
+use tetrion_core::rollout::{
+    Bounds, Counters, Deal, Episode, Evaluation, NextGame, PlayedGame, SLICE, spawn,
+};
 
 const BCTS: [f64; 8] =
     [-12.62900, 6.601974, -9.215815, -19.77356, -13.08335, -10.48747, -1.611863, -24.04087];
@@ -39,17 +41,17 @@ fn evaluation(kernel: Kernel) -> Evaluation {
     }
 }
 
-fn run(threads: usize, parallelism: usize, evaluation: Evaluation) -> Vec<GameResult> {
+fn run(threads: usize, parallelism: usize, evaluation: Evaluation) -> Vec<PlayedGame> {
     let pool = Pool::new(threads).unwrap().lane(Party::Own);
     let (sender, receiver) = mpsc::channel();
     let sender = Mutex::new(sender);
     let progress = Arc::new(Counters::default());
-    let sink = move |result, next: Next| {
+    let sink = move |result, next: NextGame| {
         sender.lock().unwrap().send(result).unwrap();
         next();
     };
     spawn(&pool, Arc::new(evaluation), parallelism, Arc::default(), progress.clone(), sink);
-    let mut results: Vec<GameResult> = receiver.iter().collect();
+    let mut results: Vec<PlayedGame> = receiver.iter().collect();
     results.sort_by_key(|result| result.game);
     assert_eq!(progress.pieces.load(Ordering::Relaxed), results.iter().map(|r| r.pieces).sum::<u64>());
     assert_eq!(progress.lines.load(Ordering::Relaxed), results.iter().map(|r| r.lines).sum::<u64>());
@@ -158,11 +160,11 @@ fn pairs_ask_for_just_those_games() {
     let ids: Vec<_> = some.iter().map(|r| (r.game, r.policy, r.seed_index, r.episode)).collect();
     assert_eq!(ids, [(0, 4, 6, 0), (1, 4, 6, 1), (2, 0, 3, 0), (3, 0, 3, 1)]);
     for result in some {
-        let same = |r: &&GameResult| {
+        let same = |r: &&PlayedGame| {
             (r.policy, r.seed_index, r.episode) == (result.policy, result.seed_index, result.episode)
         };
         let whole = all.iter().find(same).unwrap();
-        assert_eq!(GameResult { game: whole.game, ..result }, *whole);
+        assert_eq!(PlayedGame { game: whole.game, ..result }, *whole);
     }
 }
 
@@ -218,7 +220,7 @@ fn a_stop_is_noticed_in_the_middle_of_an_endless_game() {
     let progress = Arc::new(Counters::default());
     let (sender, receiver) = mpsc::channel::<()>();
     let sender = Mutex::new(sender);
-    let sink = move |_, _: Next| sender.lock().unwrap().send(()).unwrap();
+    let sink = move |_, _: NextGame| sender.lock().unwrap().send(()).unwrap();
     spawn(&pool, Arc::new(endless()), 0, stop.clone(), progress.clone(), sink);
     while progress.pieces.load(Ordering::Relaxed) == 0 {
         std::thread::yield_now();
@@ -236,13 +238,13 @@ fn a_short_evaluation_does_not_wait_for_a_long_one() {
     let stop = Arc::new(AtomicBool::new(false));
     let progress = Arc::new(Counters::default());
     let long = Evaluation { deal: Deal::Common((0..100).collect()), ..endless() };
-    spawn(&pool, Arc::new(long), 0, stop.clone(), progress.clone(), |_, next: Next| next());
+    spawn(&pool, Arc::new(long), 0, stop.clone(), progress.clone(), |_, next: NextGame| next());
     while progress.pieces.load(Ordering::Relaxed) == 0 {
         std::thread::yield_now();
     }
     let (sender, receiver) = mpsc::channel();
     let sender = Mutex::new(sender);
-    let sink = move |result, next: Next| {
+    let sink = move |result, next: NextGame| {
         sender.lock().unwrap().send(result).unwrap();
         next();
     };
@@ -264,7 +266,7 @@ fn the_last_games_share_the_threads() {
     let (sender, receiver) = mpsc::channel();
     let sender = Mutex::new(sender);
     let seen = progress.clone();
-    let sink = move |result: GameResult, next: Next| {
+    let sink = move |result: PlayedGame, next: NextGame| {
         let pieces = seen.pieces.load(Ordering::Relaxed);
         sender.lock().unwrap().send((result.game, pieces)).unwrap();
         next();
@@ -284,7 +286,7 @@ fn games_wait_for_a_sink_that_has_enough() {
     let pool = Pool::new(2).unwrap().lane(Party::Own);
     let (sender, receiver) = mpsc::channel();
     let sender = Mutex::new(sender);
-    let sink = move |result: GameResult, next: Next| sender.lock().unwrap().send((result, next)).unwrap();
+    let sink = move |result: PlayedGame, next: NextGame| sender.lock().unwrap().send((result, next)).unwrap();
     spawn(&pool, Arc::new(evaluation(Kernel::best())), 1, Arc::default(), Arc::default(), sink);
     for game in 0..70 {
         let (result, next) = receiver.recv_timeout(Duration::from_secs(20)).unwrap();
@@ -300,7 +302,7 @@ fn a_panic_stops_the_evaluation_and_not_the_program() {
     let pool = Pool::new(2).unwrap().lane(Party::Own);
     let (sender, receiver) = mpsc::channel::<()>();
     let sender = Mutex::new(Some(sender));
-    let sink = move |_, next: Next| {
+    let sink = move |_, next: NextGame| {
         next();
         let _held = &sender;
         panic!("on purpose");

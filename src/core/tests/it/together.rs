@@ -5,7 +5,7 @@ use tetrion_core::engine::{
     Hand, NamedChoice, Odds, Placement, Playfield, Rules, SpinRule, Tetromino, TopOut, comes_to_rest, land,
     placements,
 };
-use tetrion_core::features::kernel::{Rest, ScoredPlacement, Together};
+use tetrion_core::features::kernel::{RestingPiece, ScoredPlacement, Together};
 use tetrion_core::features::{FeatureSet, Seen};
 
 use crate::kernel::all_known_together;
@@ -138,9 +138,9 @@ fn feature_vectors_lines_and_empty_playfields_are_those_of_each_landing() {
         let all = hand.placements(&rules, &playfield);
         let rest = |&(piece, placement): &(Tetromino, Placement)| {
             let (shape, row) = comes_to_rest(&rules, &playfield, piece, placement);
-            Rest { piece, shape, row, column: placement.column, spin: placement.spin() }
+            RestingPiece { piece, shape, row, column: placement.column, spin: placement.spin() }
         };
-        let rests: Vec<Rest> = all.iter().map(rest).collect();
+        let rests: Vec<RestingPiece> = all.iter().map(rest).collect();
         let mut vectors = Vec::new();
         let (mut lines, mut is_empty) = (Vec::new(), Vec::new());
         let mut vector = vec![0.0; set.len()];

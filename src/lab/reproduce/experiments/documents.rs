@@ -1,8 +1,8 @@
 //! The tables of the documents that this project started from.
 
 use super::row::{
-    Experiment, Linear, Player, Quantity, Row, SearchMethod, SearchPlan, cut_off, document, give_or_take,
-    mean_of, one_game, rerun,
+    Experiment, ExperimentRow, Linear, Quantity, RowPlayer, SearchMethod, SearchPlan, cut_off, document,
+    give_or_take, mean_of, one_game, rerun,
 };
 use crate::reproduce::verdict::{Decimals, Printed};
 use tetrion::agents::{Controller, TerminalValue};
@@ -20,30 +20,28 @@ const LEIDEN_SIZES: [(&str, u32, u32); 5] =
     [("10x10", 10, 10), ("10x15", 15, 10), ("10x20", 20, 10), ("15x15", 15, 15), ("15x20", 20, 15)];
 
 /// A row of the report on one of its sizes, with its means of lines and pieces over this many games.
-fn leiden(size: usize, player: Player, games: u32, lines: f64, pieces: f64) -> Row {
+fn leiden(size: usize, player: RowPlayer, games: u32, lines: f64, pieces: f64) -> ExperimentRow {
     let (label, width, height) = LEIDEN_SIZES[size];
-    let row = Row::new(format!("height x width {label}"), "leiden", width, height, player);
-    Row { balances: true, ..row }.figure(Quantity::Lines, document(cut_off(games, lines)), None).figure(
-        Quantity::Pieces,
-        document(cut_off(games, pieces)),
-        None,
-    )
+    let row = ExperimentRow::new(format!("height x width {label}"), "leiden", width, height, player);
+    ExperimentRow { balances: true, ..row }
+        .figure(Quantity::Lines, document(cut_off(games, lines)), None)
+        .figure(Quantity::Pieces, document(cut_off(games, pieces)), None)
 }
 
-impl Row {
+impl ExperimentRow {
     /// Adds the lines and pieces of a later measurement.
-    fn found(self, games: u32, lines: f64, pieces: f64) -> Row {
+    fn found(self, games: u32, lines: f64, pieces: f64) -> ExperimentRow {
         self.found_lines(mean_of(games, lines), games, pieces)
     }
 
-    fn found_lines(mut self, lines: Printed, games: u32, pieces: f64) -> Row {
+    fn found_lines(mut self, lines: Printed, games: u32, pieces: f64) -> ExperimentRow {
         self.figures[0].since = rerun(lines);
         self.figures[1].since = rerun(mean_of(games, pieces));
         self
     }
 
     /// A variant of the row with another name and without the document's figures.
-    fn variant(mut self, what: &str) -> Row {
+    fn variant(mut self, what: &str) -> ExperimentRow {
         self.label = format!("{}, {what}", self.label);
         for figure in &mut self.figures {
             (figure.document, figure.wrong) = (None, None);
@@ -55,7 +53,7 @@ impl Row {
 /// `leiden-1`: the report's random agent.
 pub fn leiden_random() -> Experiment {
     let row = |size, pieces, found| {
-        let mut row = leiden(size, Player::Named("random"), 100, 0.0, pieces).games(10_000, 2_000);
+        let mut row = leiden(size, RowPlayer::Named("random"), 100, 0.0, pieces).games(10_000, 2_000);
         row.figures[1].since = rerun(mean_of(100_000, found));
         row
     };
@@ -79,7 +77,7 @@ const THOUSANDS: u32 = 2_000;
 /// `leiden-2`: the report's Monte-Carlo agent with 50 playouts, as its program plays and with one record.
 pub fn leiden_monte_carlo_50() -> Experiment {
     let row = |agent, size, lines, pieces| {
-        leiden(size, Player::MonteCarlo(agent), 100, lines, pieces).games(1_000, 60)
+        leiden(size, RowPlayer::MonteCarlo(agent), 100, lines, pieces).games(1_000, 60)
     };
     let coded = |size, lines, pieces| row(MonteCarlo::as_coded(50), size, lines, pieces);
     let mended = |size| row(MonteCarlo::new(50), size, 0.0, 0.0).variant("one record");
@@ -105,7 +103,7 @@ pub fn leiden_monte_carlo_50() -> Experiment {
 /// `leiden-3`: the report's Monte-Carlo agent with 1,000 playouts.
 pub fn leiden_monte_carlo_1000() -> Experiment {
     // Ties are rare here, so the report's two records play like one.
-    let player = Player::MonteCarlo(MonteCarlo::new(1_000));
+    let player = RowPlayer::MonteCarlo(MonteCarlo::new(1_000));
     let row = |size, lines, pieces| leiden(size, player.clone(), 100, lines, pieces);
     Experiment {
         name: "leiden-3",
@@ -123,7 +121,8 @@ pub fn leiden_monte_carlo_1000() -> Experiment {
 
 /// `leiden-4`: the report's agent that stacks flat.
 pub fn leiden_smart() -> Experiment {
-    let row = |size, games, lines, pieces| leiden(size, Player::Named("flat_stacking"), games, lines, pieces);
+    let row =
+        |size, games, lines, pieces| leiden(size, RowPlayer::Named("flat_stacking"), games, lines, pieces);
     let mut last = row(4, 20, 1_228_724.0, 5_868_939.0).games(20, 2);
     last.quick_cut = 300_000;
     for (figure, found) in last.figures.iter_mut().zip([1_876_256.0, 9_381_335.0]) {
@@ -148,13 +147,14 @@ pub fn leiden_smart() -> Experiment {
 
 /// The course notebook: its controllers with keys and with placements, and its searches.
 pub fn lab() -> Experiment {
-    let keys = |label: &str, name, max_steps| Row {
+    let keys = |label: &str, name, max_steps| ExperimentRow {
         max_steps,
-        ..Row::new(label, "lab", 10, 20, Player::Named(name)).games(1000, 100)
+        ..ExperimentRow::new(label, "lab", 10, 20, RowPlayer::Named(name)).games(1000, 100)
     };
     // The notebook's listing without gravity equals the genetic preset's, at the notebook's height.
-    let placements =
-        |label: &str, name| Row::new(label, "genetic", 10, 20, Player::Named(name)).games(1000, 100);
+    let placements = |label: &str, name| {
+        ExperimentRow::new(label, "genetic", 10, 20, RowPlayer::Named(name)).games(1000, 100)
+    };
     let plan = |population, generations, quick_generations| SearchPlan {
         method: SearchMethod::Cem(CemPreset::Lab, None),
         features: "lab4",
@@ -166,10 +166,10 @@ pub fn lab() -> Experiment {
         result_terminal_value: TerminalValue::Score,
         check_games: 0,
     };
-    let searched = |label: &str, plan, said, lines| Row {
+    let searched = |label: &str, plan, said, lines| ExperimentRow {
         max_steps: 1000,
         // Results of single searches differ by more than their games do.
-        ..Row::new(label, "lab", 10, 20, Player::Search(plan)).games(200, 50).figure(
+        ..ExperimentRow::new(label, "lab", 10, 20, RowPlayer::Search(plan)).games(200, 50).figure(
             Quantity::Lines,
             said,
             rerun(Printed::Factor { value: lines, factor: 1.15 }),
@@ -236,7 +236,7 @@ pub fn lab() -> Experiment {
 pub fn genetic() -> Experiment {
     let handed_in = Controller::named("genetic").expect("a controller of the table");
     let weights = handed_in.weights.to_vec();
-    let after_clearing = Player::Linear(Linear::of_set("height4", weights, TerminalValue::Score));
+    let after_clearing = RowPlayer::Linear(Linear::of_set("height4", weights, TerminalValue::Score));
     let plan = SearchPlan {
         method: SearchMethod::Genetic,
         features: "lab4",
@@ -248,13 +248,13 @@ pub fn genetic() -> Experiment {
         result_terminal_value: TerminalValue::Score,
         check_games: 0,
     };
-    let row = |label: &str, player| Row::new(label, "genetic", 10, 22, player).games(1000, 200);
+    let row = |label: &str, player| ExperimentRow::new(label, "genetic", 10, 22, player).games(1000, 200);
     Experiment {
         name: "genetic",
         title: "the weights handed in, and a run of the genetic algorithm",
         source: GENETIC,
         rows: vec![
-            row("weights handed in", Player::Named("genetic"))
+            row("weights handed in", RowPlayer::Named("genetic"))
                 .figure(Quantity::Lines, None, rerun(mean_of(100, 558.0)))
                 .figure(Quantity::Pieces, None, rerun(mean_of(100, 1_433.0)))
                 .figure(Quantity::Points, None, rerun(mean_of(100, 7_000.0)))
@@ -269,7 +269,7 @@ pub fn genetic() -> Experiment {
                 rerun(mean_of(100, 60.0)),
             ),
             // The write-up's runs have 10, 15, 12 and 8 generations; the figure belongs to the third.
-            row("a run with 50 individuals", Player::Search(plan))
+            row("a run with 50 individuals", RowPlayer::Search(plan))
                 .figure(Quantity::BestSeen, document(one_game(45_000.0)), None)
                 .figure(Quantity::Points, None, None),
         ],
@@ -278,7 +278,7 @@ pub fn genetic() -> Experiment {
 
 /// The survey notebook: its agents, as written and mended.
 pub fn survey() -> Experiment {
-    let row = |label: &str, player| Row::new(label, "survey", 10, 20, player).games(20, 20);
+    let row = |label: &str, player| ExperimentRow::new(label, "survey", 10, 20, player).games(20, 20);
     let mended = Linear {
         features: Features::List(
             [
@@ -295,13 +295,18 @@ pub fn survey() -> Experiment {
         weights: Controller::named("el-tetris-coded").expect("a controller of the table").weights.to_vec(),
         terminal_value: TerminalValue::Avoid,
     };
-    let capped = |row: Row, quick_games| Row { cut: 100_000, quick_cut: 100_000, quick_games, ..row };
+    let capped = |row: ExperimentRow, quick_games| ExperimentRow {
+        cut: 100_000,
+        quick_cut: 100_000,
+        quick_games,
+        ..row
+    };
     Experiment {
         name: "survey",
         title: "the players of the survey, its El-Tetris as coded and mended",
         source: SURVEY,
         rows: vec![
-            row("dummy", Player::Named("dummy"))
+            row("dummy", RowPlayer::Named("dummy"))
                 .games(10_000, 2_000)
                 .figure(
                     Quantity::PiecesBefore,
@@ -310,24 +315,27 @@ pub fn survey() -> Experiment {
                 )
                 // The game of the notebook's cell, whose picture is not printed.
                 .figure(Quantity::PiecesBefore, None, rerun(one_game(11.0))),
-            row("random", Player::Named("random_survey")).games(10_000, 2_000).figure(
+            row("random", RowPlayer::Named("random_survey")).games(10_000, 2_000).figure(
                 Quantity::PiecesBefore,
                 None,
                 rerun(Printed::Mean { value: 19.1, decimals: Decimals::Rounded(0.05), games: 10_000 }),
             ),
-            row("El-Tetris as coded", Player::Named("el-tetris-coded")).games(100, 20).figure(
+            row("El-Tetris as coded", RowPlayer::Named("el-tetris-coded")).games(100, 20).figure(
                 Quantity::Lines,
                 None,
                 rerun(mean_of(20, 1_124.0)),
             ),
-            row("El-Tetris as coded, uniform pieces", Player::Named("el-tetris-coded"))
+            row("El-Tetris as coded, uniform pieces", RowPlayer::Named("el-tetris-coded"))
                 .games(100, 20)
                 .dealt_by(Randomizer::Uniform)
                 .figure(Quantity::Lines, None, rerun(mean_of(20, 524.0))),
-            capped(row("only the holes mended, 100,000 pieces", Player::Linear(mended)).games(100, 20), 20)
-                .figure(Quantity::Lines, None, rerun(mean_of(20, 20_689.0)))
-                .figure(Quantity::Lost, None, rerun(Printed::Share { count: 17, games: 20 })),
-            capped(row("all mended, 100,000 pieces", Player::Named("el-tetris")), 20).figure(
+            capped(
+                row("only the holes mended, 100,000 pieces", RowPlayer::Linear(mended)).games(100, 20),
+                20,
+            )
+            .figure(Quantity::Lines, None, rerun(mean_of(20, 20_689.0)))
+            .figure(Quantity::Lost, None, rerun(Printed::Share { count: 17, games: 20 })),
+            capped(row("all mended, 100,000 pieces", RowPlayer::Named("el-tetris")), 20).figure(
                 Quantity::Lost,
                 None,
                 rerun(Printed::Share { count: 0, games: 20 }),

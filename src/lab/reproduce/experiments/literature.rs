@@ -1,6 +1,8 @@
 //! The tables of the literature.
 
-use super::row::{Experiment, Player, Quantity, Row, SearchMethod, SearchPlan, give_or_take, mean_of, rerun};
+use super::row::{
+    Experiment, ExperimentRow, Quantity, RowPlayer, SearchMethod, SearchPlan, give_or_take, mean_of, rerun,
+};
 use crate::reproduce::verdict::{Origin, Printed, Reference};
 use tetrion::agents::{CONTROLLERS, Search, TerminalValue};
 use tetrion::optimizers::CemPreset;
@@ -43,11 +45,17 @@ pub fn controllers(name: &'static str, height: u8) -> Experiment {
                 None => mean_of(measured.games, measured.mean),
             })
         });
-        let row = Row::new(controller.name, "simplified", 10, height.into(), Player::Named(controller.name));
-        let row = Row { balances: true, ..row }.figure(Quantity::Lines, document, since);
+        let row = ExperimentRow::new(
+            controller.name,
+            "simplified",
+            10,
+            height.into(),
+            RowPlayer::Named(controller.name),
+        );
+        let row = ExperimentRow { balances: true, ..row }.figure(Quantity::Lines, document, since);
         Some(match height {
             10 => row.games(10_000, 500),
-            _ => Row { quick_cut: 100_000, ..row.games(100, 10) },
+            _ => ExperimentRow { quick_cut: 100_000, ..row.games(100, 10) },
         })
     });
     Experiment {
@@ -84,7 +92,7 @@ pub fn cem_szita_lorincz() -> Experiment {
             result_terminal_value: TerminalValue::Avoid,
             check_games: 30,
         };
-        let mut row = Row::new(label, "simplified", 10, 20, Player::Search(plan)).games(30, 30);
+        let mut row = ExperimentRow::new(label, "simplified", 10, 20, RowPlayer::Search(plan)).games(30, 30);
         for (iteration, mean) in ITERATIONS.into_iter().zip(means) {
             // One run is compared with the mean of ten, while scores grow by a factor within a few steps.
             row = row.figure(

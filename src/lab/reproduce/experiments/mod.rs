@@ -18,7 +18,9 @@ use self::documents::{
 };
 use self::literature::{cem_szita_lorincz, controllers};
 use self::players::{expectation, records};
-pub use self::row::{ComparedFigure, Experiment, Linear, Player, Quantity, Row, SearchMethod, SearchPlan};
+pub use self::row::{
+    ComparedFigure, Experiment, ExperimentRow, Linear, Quantity, RowPlayer, SearchMethod, SearchPlan,
+};
 
 /// All experiments of the tables.
 pub fn experiments() -> Vec<Experiment> {

@@ -1,6 +1,6 @@
 //! Gains from averaging over the next piece: the same weights in classes of players that must not be compared directly.
 
-use super::row::{Experiment, Player, Quantity, Row};
+use super::row::{Experiment, ExperimentRow, Quantity, RowPlayer};
 
 /// Published weights on 10 x 10.
 const CONTROLLERS: [&str; 5] = ["dellacherie", "bcts", "dt-20", "rv-ce", "dt-10"];
@@ -10,33 +10,33 @@ const SHOWN_CUT: u64 = 1_000_000;
 /// The controllers of this project, each with the best published controller of its class, on the same pieces.
 pub fn records() -> Experiment {
     let row = |label: &str, height, player| {
-        Row::new(label, "simplified", 10, height, player).figure(Quantity::Lines, None, None)
+        ExperimentRow::new(label, "simplified", 10, height, player).figure(Quantity::Lines, None, None)
     };
     let mut rows = Vec::new();
     for name in ["rv-ce", "tetrion-10x10"] {
-        rows.push(row(&format!("{name}, greedy"), 10, Player::Named(name)).games(10_000, 500));
+        rows.push(row(&format!("{name}, greedy"), 10, RowPlayer::Named(name)).games(10_000, 500));
     }
     // Whole games would take hours.
     for name in ["dt-20", "tetrion-10x20"] {
         let label = format!("{name}, greedy, estimated");
-        let long = Row::new(label, "simplified", 10, 20, Player::Named(name)).games(100, 10);
-        let long = Row { loss_trials: 400, ..long };
+        let long = ExperimentRow::new(label, "simplified", 10, 20, RowPlayer::Named(name)).games(100, 10);
+        let long = ExperimentRow { loss_trials: 400, ..long };
         rows.push(long.figure(Quantity::EstimatedLines, None, None));
     }
     for (name, player) in [
-        ("dt-10", Player::Expectation { name: "dt-10", pieces: 1, placements: 8 }),
-        ("tetrion-10x10-expectation", Player::Named("tetrion-10x10-expectation")),
+        ("dt-10", RowPlayer::Expectation { name: "dt-10", pieces: 1, placements: 8 }),
+        ("tetrion-10x10-expectation", RowPlayer::Named("tetrion-10x10-expectation")),
     ] {
         let mean = row(&format!("{name}, mean over the hidden piece"), 10, player).games(400, 10);
-        rows.push(Row { quick_cut: 20_000, ..mean });
+        rows.push(ExperimentRow { quick_cut: 20_000, ..mean });
     }
     for (name, player) in [
-        ("dt-10", Player::Expectation { name: "dt-10", pieces: 2, placements: 4 }),
-        ("tetrion-10x10-preview", Player::Named("tetrion-10x10-preview")),
+        ("dt-10", RowPlayer::Expectation { name: "dt-10", pieces: 2, placements: 4 }),
+        ("tetrion-10x10-preview", RowPlayer::Named("tetrion-10x10-preview")),
     ] {
         let label = format!("{name}, next piece shown, mean over the one after it");
-        let shown = Row::new(label, "simplified", 10, 10, player).showing(1).games(40, 4);
-        let shown = Row { cut: SHOWN_CUT, quick_cut: 5_000, ..shown };
+        let shown = ExperimentRow::new(label, "simplified", 10, 10, player).showing(1).games(40, 4);
+        let shown = ExperimentRow { cut: SHOWN_CUT, quick_cut: 5_000, ..shown };
         rows.push(shown.figure(Quantity::Lost, None, None));
     }
     Experiment {
@@ -50,21 +50,21 @@ pub fn records() -> Experiment {
 /// Published weights, played greedily, with the exact mean over the hidden piece, and with the next piece shown.
 pub fn expectation() -> Experiment {
     let row = |label: String, player| {
-        Row::new(label, "simplified", 10, 10, player).figure(Quantity::Lines, None, None)
+        ExperimentRow::new(label, "simplified", 10, 10, player).figure(Quantity::Lines, None, None)
     };
-    let weighing = |name, pieces, placements| Player::Expectation { name, pieces, placements };
+    let weighing = |name, pieces, placements| RowPlayer::Expectation { name, pieces, placements };
     let mut rows = Vec::new();
     for name in CONTROLLERS {
-        rows.push(row(format!("{name}, greedy"), Player::Named(name)).games(10_000, 500));
+        rows.push(row(format!("{name}, greedy"), RowPlayer::Named(name)).games(10_000, 500));
         let mean = row(format!("{name}, mean over the hidden piece"), weighing(name, 1, 8));
-        rows.push(Row { quick_cut: 20_000, ..mean.games(400, 10) });
+        rows.push(ExperimentRow { quick_cut: 20_000, ..mean.games(400, 10) });
     }
     for (label, player) in [
         ("dt-10, next piece shown", weighing("dt-10", 1, 8)),
         ("dt-10, next piece shown, mean over the one after it", weighing("dt-10", 2, 4)),
     ] {
         let shown = row(label.to_owned(), player).showing(1).games(40, 4);
-        let shown = Row { cut: SHOWN_CUT, quick_cut: 5_000, ..shown };
+        let shown = ExperimentRow { cut: SHOWN_CUT, quick_cut: 5_000, ..shown };
         rows.push(shown.figure(Quantity::Lost, None, None));
     }
     Experiment {

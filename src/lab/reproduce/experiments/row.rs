@@ -16,16 +16,16 @@ pub struct Experiment {
     pub title: &'static str,
     /// Document or publication that the figures come from.
     pub source: &'static str,
-    pub rows: Vec<Row>,
+    pub rows: Vec<ExperimentRow>,
 }
 
 /// One player under one set of rules.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct ExperimentRow {
     /// Name of the row, without the length of a search.
     pub label: String,
     pub rules: RulesChoice,
-    pub player: Player,
+    pub player: RowPlayer,
     pub games: u32,
     /// Number of games in a quick look.
     pub quick_games: u32,
@@ -44,7 +44,7 @@ pub struct Row {
 
 /// The player of a row: an agent, weights, or the result of a search.
 #[derive(Clone, Debug)]
-pub enum Player {
+pub enum RowPlayer {
     /// An agent or a controller by name.
     Named(&'static str),
     MonteCarlo(MonteCarlo),
@@ -199,18 +199,18 @@ impl Quantity {
     }
 }
 
-impl Row {
+impl ExperimentRow {
     /// Name of the row, with the number of generations of a search.
     pub fn label(&self, quick: bool) -> String {
         match &self.player {
-            Player::Search(plan) => format!("{}, {} generations", self.label, plan.generations(quick)),
+            RowPlayer::Search(plan) => format!("{}, {} generations", self.label, plan.generations(quick)),
             _ => self.label.clone(),
         }
     }
 
     /// Whether a quick look shortens the row's search.
     pub fn is_another_search(&self, quick: bool) -> bool {
-        matches!(&self.player, Player::Search(plan) if plan.generations(quick) != plan.generations)
+        matches!(&self.player, RowPlayer::Search(plan) if plan.generations(quick) != plan.generations)
     }
 
     /// Most pieces per game; 0 for no limit.
@@ -223,11 +223,11 @@ impl Row {
         preset: &str,
         width: u32,
         height: u32,
-        player: Player,
-    ) -> Row {
+        player: RowPlayer,
+    ) -> ExperimentRow {
         let mut rules = RulesChoice::preset(preset);
         rules.resize(width, height);
-        Row {
+        ExperimentRow {
             label: label.into(),
             rules,
             player,
@@ -242,19 +242,19 @@ impl Row {
         }
     }
 
-    pub(super) fn games(self, games: u32, quick_games: u32) -> Row {
-        Row { games, quick_games, ..self }
+    pub(super) fn games(self, games: u32, quick_games: u32) -> ExperimentRow {
+        ExperimentRow { games, quick_games, ..self }
     }
 
-    pub(super) fn dealt_by(self, randomizer: Randomizer) -> Row {
+    pub(super) fn dealt_by(self, randomizer: Randomizer) -> ExperimentRow {
         self.with("randomizer", randomizer)
     }
 
-    pub(super) fn showing(self, preview: u32) -> Row {
+    pub(super) fn showing(self, preview: u32) -> ExperimentRow {
         self.with("preview", preview)
     }
 
-    fn with(mut self, field: &str, value: impl Into<FieldValue>) -> Row {
+    fn with(mut self, field: &str, value: impl Into<FieldValue>) -> ExperimentRow {
         self.rules.changes.set(field, value).expect("it is a field of the rules");
         self
     }
@@ -264,7 +264,7 @@ impl Row {
         quantity: Quantity,
         document: Option<Reference>,
         since: Option<Reference>,
-    ) -> Row {
+    ) -> ExperimentRow {
         self.figures.push(ComparedFigure { quantity, document, since, wrong: None });
         self
     }

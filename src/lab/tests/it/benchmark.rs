@@ -7,7 +7,7 @@ use std::process::Output;
 use clap::{Args, FromArgMatches};
 use serde_json::{Value, json};
 use tetrion::agents::Search;
-use tetrion::benchmark::{BenchmarkResult, CLASSES, Class, Game, NAME, RESULT, SEED, Summary};
+use tetrion::benchmark::{BenchmarkResult, CLASSES, Class, GameNumbers, NAME, RESULT, SEED, Summary};
 use tetrion::cli::verify::{VerifyArgs, verify};
 use tetrion::protocol::recording::to_json;
 use tetrion::recording::{Pieces, Recorder, Recording, Setup};
@@ -257,7 +257,7 @@ fn a_player_that_did_not_play_the_games_is_found_out() {
     // Without a recording a forged game is plausible; the player knows better.
     let raise = |low: &Path, _: &Path| {
         forge(low, |result| {
-            result.games[5_000] = Game { lines: 390_000, pieces: 1_000_000 };
+            result.games[5_000] = GameNumbers { lines: 390_000, pieces: 1_000_000 };
             result.summary = Summary::of(Class::named("formula").unwrap(), &result.games).to_json();
         });
     };
@@ -269,7 +269,7 @@ fn a_player_that_did_not_play_the_games_is_found_out() {
     );
     // More lines than the pieces have cells for.
     check(
-        |low, _| forge(low, |result| result.games[5_000] = Game { lines: 41, pieces: 100 }),
+        |low, _| forge(low, |result| result.games[5_000] = GameNumbers { lines: 41, pieces: 100 }),
         &[],
         "result.json: games[5000].lines is 41, expected at most 40",
         "with 100 pieces",

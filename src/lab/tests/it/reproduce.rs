@@ -8,9 +8,9 @@ use serde_json::Value;
 use tetrion::agents::{AgentRow, Controller};
 use tetrion::engine::Rules;
 use tetrion::features::FeatureSet;
-use tetrion_lab::reproduce::experiments::{Player, Quantity, Row, experiments};
+use tetrion_lab::reproduce::experiments::{ExperimentRow, Quantity, RowPlayer, experiments};
 use tetrion_lab::reproduce::verdict::{
-    Cuts, Decimals, Judgement, Origin, Printed, Reference, Verdict, balances,
+    Cuts, Decimals, Origin, OverallVerdict, Printed, Reference, Verdict, balances,
 };
 
 use crate::lab;
@@ -73,12 +73,12 @@ fn the_tables_name_what_exists_and_show_what_is_wrong() {
             let preset = Rules::preset(&row.rules.preset).unwrap_or_else(|| panic!("{what}: no such rules"));
             let width = row.rules.changes.count("width").map_or(preset.width, |width| width as u8);
             match &row.player {
-                Player::Named(name) => {
+                RowPlayer::Named(name) => {
                     let controller = Controller::named(name).ok();
                     assert!(controller.is_some() || AgentRow::named(name).is_some(), "{what}");
                     assert!(controller.is_none_or(|controller| controller.features(width).is_ok()), "{what}");
                 }
-                Player::Expectation { name, pieces, .. } => {
+                RowPlayer::Expectation { name, pieces, .. } => {
                     assert!(
                         Controller::named(name).is_ok_and(|found| found.features(width).is_ok()),
                         "{what}"
@@ -88,8 +88,8 @@ fn the_tables_name_what_exists_and_show_what_is_wrong() {
                         "{what}"
                     );
                 }
-                Player::Search(plan) => assert!(FeatureSet::named(plan.features, width).is_ok(), "{what}"),
-                Player::MonteCarlo(_) | Player::Linear(_) => {}
+                RowPlayer::Search(plan) => assert!(FeatureSet::named(plan.features, width).is_ok(), "{what}"),
+                RowPlayer::MonteCarlo(_) | RowPlayer::Linear(_) => {}
             }
             assert!(row.quick_games <= row.games && row.games > 0 && !row.figures.is_empty(), "{what}");
             let said = |quantity| {
@@ -294,35 +294,35 @@ fn words_speak_of_the_middle_half_of_games() {
 fn a_figure_has_one_verdict() {
     use Verdict::{Agrees, Cut, Differs, TooFew};
     #[track_caller]
-    fn judged(document: Option<Verdict>, since: Option<Verdict>, is_wrong: bool, expected: Judgement) {
-        assert_eq!(Judgement::of(document, since, is_wrong), expected);
+    fn judged(document: Option<Verdict>, since: Option<Verdict>, is_wrong: bool, expected: OverallVerdict) {
+        assert_eq!(OverallVerdict::of(document, since, is_wrong), expected);
     }
-    judged(None, None, false, Judgement::None);
-    judged(None, None, true, Judgement::None);
+    judged(None, None, false, OverallVerdict::None);
+    judged(None, None, true, OverallVerdict::None);
     for (verdict, expected) in [
-        (Agrees, Judgement::Agrees),
-        (Differs, Judgement::Differs),
-        (TooFew, Judgement::TooFew),
-        (Cut, Judgement::Cut),
+        (Agrees, OverallVerdict::Agrees),
+        (Differs, OverallVerdict::Differs),
+        (TooFew, OverallVerdict::TooFew),
+        (Cut, OverallVerdict::Cut),
     ] {
         judged(Some(verdict), None, false, expected);
         judged(None, Some(verdict), false, expected);
         judged(Some(verdict), Some(verdict), false, expected);
     }
-    judged(Some(Differs), Some(Agrees), false, Judgement::DiffersFromDocument);
-    judged(Some(Agrees), Some(Differs), false, Judgement::Differs);
-    judged(Some(TooFew), Some(Agrees), false, Judgement::Agrees);
-    judged(Some(Agrees), Some(TooFew), false, Judgement::Agrees);
-    judged(Some(Differs), Some(TooFew), false, Judgement::Differs);
-    judged(Some(Differs), Some(Cut), false, Judgement::Differs);
+    judged(Some(Differs), Some(Agrees), false, OverallVerdict::DiffersFromDocument);
+    judged(Some(Agrees), Some(Differs), false, OverallVerdict::Differs);
+    judged(Some(TooFew), Some(Agrees), false, OverallVerdict::Agrees);
+    judged(Some(Agrees), Some(TooFew), false, OverallVerdict::Agrees);
+    judged(Some(Differs), Some(TooFew), false, OverallVerdict::Differs);
+    judged(Some(Differs), Some(Cut), false, OverallVerdict::Differs);
     // A document that is wrong differs for that reason, and agrees by accident.
-    judged(Some(Differs), Some(Agrees), true, Judgement::DocumentWrong);
-    judged(Some(Agrees), Some(Agrees), true, Judgement::DocumentWrong);
-    judged(Some(Differs), None, true, Judgement::DocumentWrong);
-    judged(Some(Agrees), None, true, Judgement::DocumentWrong);
-    judged(Some(Differs), Some(TooFew), true, Judgement::TooFew);
-    judged(Some(Agrees), Some(TooFew), true, Judgement::TooFew);
-    judged(Some(Agrees), Some(Differs), true, Judgement::Differs);
+    judged(Some(Differs), Some(Agrees), true, OverallVerdict::DocumentWrong);
+    judged(Some(Agrees), Some(Agrees), true, OverallVerdict::DocumentWrong);
+    judged(Some(Differs), None, true, OverallVerdict::DocumentWrong);
+    judged(Some(Agrees), None, true, OverallVerdict::DocumentWrong);
+    judged(Some(Differs), Some(TooFew), true, OverallVerdict::TooFew);
+    judged(Some(Agrees), Some(TooFew), true, OverallVerdict::TooFew);
+    judged(Some(Agrees), Some(Differs), true, OverallVerdict::Differs);
 }
 
 #[test]
@@ -334,7 +334,7 @@ fn cells_balance_or_a_document_is_wrong() {
 }
 
 /// Texts about the rows whose name contains `row`.
-fn said(experiment: &str, row: &str, of: impl Fn(&Row) -> Vec<String>) -> Vec<String> {
+fn said(experiment: &str, row: &str, of: impl Fn(&ExperimentRow) -> Vec<String>) -> Vec<String> {
     let all = experiments();
     let experiment = all.iter().find(|other| other.name == experiment).unwrap();
     experiment.rows.iter().filter(|other| other.label(false).contains(row)).flat_map(of).collect()

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use tetrion_core::engine::{PRESETS, Rules};
 use tetrion_core::features::{FEATURE_SETS, FeatureSet};
 use tetrion_protocol::rules::ResolvedRules;
-use tetrion_protocol::tensor::{Dim, decode, encode};
+use tetrion_protocol::tensor::{DimSize, decode, encode};
 use tetrion_protocol::{DecodeError, Fault, InField, features, limits, pb};
 
 fn data(dtype: pb::DataType, shape: &[u32], data: &'static [u8]) -> pb::Tensor {
@@ -30,29 +30,29 @@ fn check_refused<T: std::fmt::Debug>(got: Result<T, DecodeError>, fault: Fault, 
 #[test]
 fn tensors_are_little_endian_rows() {
     let actions = data(pb::DataType::Int32, &[2], &[1, 0, 0, 0, 0xFE, 0xFF, 0xFF, 0xFF]);
-    assert_eq!(decode::<i32>(&actions, &[Dim::Any]).unwrap().elements, [1, -2]);
+    assert_eq!(decode::<i32>(&actions, &[DimSize::Any]).unwrap().elements, [1, -2]);
     assert_eq!(encode::<i32>(vec![2], &[1, -2]), actions);
 
     let matrix = encode::<f64>(vec![2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.5]);
-    let back = decode::<f64>(&matrix, &[Dim::Any, Dim::Exactly(3)]).unwrap();
+    let back = decode::<f64>(&matrix, &[DimSize::Any, DimSize::Exactly(3)]).unwrap();
     assert_eq!((back.shape, back.elements[5]), (vec![2, 3], 6.5));
 
     let scalar = data(pb::DataType::Uint8, &[], &[7]);
     assert_eq!(decode::<u8>(&scalar, &[]).unwrap().elements, [7]);
     let nothing = data(pb::DataType::Uint8, &[0], &[]);
-    assert!(decode::<u8>(&nothing, &[Dim::Any]).unwrap().elements.is_empty());
+    assert!(decode::<u8>(&nothing, &[DimSize::Any]).unwrap().elements.is_empty());
 }
 
 #[test]
 fn what_a_person_writes_becomes_rows() {
-    assert_eq!(decode::<i32>(&values(&[3.0, 17.0]), &[Dim::Any]).unwrap().elements, [3, 17]);
-    let rows = decode::<u16>(&values(&[1.0, 2.0, 3.0, 4.0]), &[Dim::Any, Dim::Exactly(2)]).unwrap();
+    assert_eq!(decode::<i32>(&values(&[3.0, 17.0]), &[DimSize::Any]).unwrap().elements, [3, 17]);
+    let rows = decode::<u16>(&values(&[1.0, 2.0, 3.0, 4.0]), &[DimSize::Any, DimSize::Exactly(2)]).unwrap();
     assert_eq!((rows.shape, rows.elements), (vec![2, 2], vec![1, 2, 3, 4]));
-    let one_row = decode::<u64>(&values(&[1.0, 2.0, 3.0]), &[Dim::Any, Dim::Any]).unwrap();
+    let one_row = decode::<u64>(&values(&[1.0, 2.0, 3.0]), &[DimSize::Any, DimSize::Any]).unwrap();
     assert_eq!(one_row.shape, [1, 3]);
     assert_eq!(decode::<f32>(&values(&[0.1]), &[]).unwrap().elements, [0.1f32]);
     let shaped = pb::Tensor { shape: vec![2, 1], ..values(&[5.0, 6.0]) };
-    assert_eq!(decode::<u8>(&shaped, &[Dim::Any, Dim::Any]).unwrap().shape, [2, 1]);
+    assert_eq!(decode::<u8>(&shaped, &[DimSize::Any, DimSize::Any]).unwrap().shape, [2, 1]);
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn a_tensor_that_is_not_what_it_says_is_refused() {
     #[track_caller]
     fn check(tensor: pb::Tensor, part: &str) {
         check_refused(
-            decode::<i32>(&tensor, &[Dim::Exactly(2)]).in_field("actions"),
+            decode::<i32>(&tensor, &[DimSize::Exactly(2)]).in_field("actions"),
             Fault::Tensor,
             "actions",
             part,
@@ -90,18 +90,18 @@ fn a_tensor_that_is_not_what_it_says_is_refused() {
 #[test]
 fn whole_numbers_end_where_doubles_skip_them() {
     let exact = 2f64.powi(53);
-    assert_eq!(decode::<u64>(&values(&[exact]), &[Dim::Any]).unwrap().elements, [1 << 53]);
-    check_refused(decode::<u64>(&values(&[exact + 2.0]), &[Dim::Any]), Fault::Tensor, "", "values[0]");
-    check_refused(decode::<u64>(&values(&[-1.0]), &[Dim::Any]), Fault::Tensor, "", "values[0] is -1");
-    check_refused(decode::<f32>(&values(&[1e39]), &[Dim::Any]), Fault::Tensor, "", "values[0]");
+    assert_eq!(decode::<u64>(&values(&[exact]), &[DimSize::Any]).unwrap().elements, [1 << 53]);
+    check_refused(decode::<u64>(&values(&[exact + 2.0]), &[DimSize::Any]), Fault::Tensor, "", "values[0]");
+    check_refused(decode::<u64>(&values(&[-1.0]), &[DimSize::Any]), Fault::Tensor, "", "values[0] is -1");
+    check_refused(decode::<f32>(&values(&[1e39]), &[DimSize::Any]), Fault::Tensor, "", "values[0]");
 }
 
 #[test]
 fn a_shape_whose_product_overflows_takes_no_memory() {
     let huge = data(pb::DataType::Uint8, &[u32::MAX; 3], &[0; 4]);
-    check_refused(decode::<u8>(&huge, &[Dim::Any; 3]), Fault::Tensor, "", "4 bytes");
+    check_refused(decode::<u8>(&huge, &[DimSize::Any; 3]), Fault::Tensor, "", "4 bytes");
     let endless = pb::Tensor { shape: vec![1; 1_000_000], ..huge };
-    match decode::<u8>(&endless, &[Dim::Any]).unwrap_err() {
+    match decode::<u8>(&endless, &[DimSize::Any]).unwrap_err() {
         DecodeError::Invalid { problem, .. } => assert!(problem.len() < 200, "{}", problem.len()),
         other => panic!("{other:?}"),
     }

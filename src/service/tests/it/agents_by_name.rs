@@ -8,7 +8,7 @@ use tetrion_core::agents::{
     Search, Terms,
 };
 use tetrion_core::engine::{Randomizer, Rules};
-use tetrion_core::rollout::{Deal, Evaluation, GameResult};
+use tetrion_core::rollout::{Deal, Evaluation, PlayedGame};
 use tetrion_protocol::limits::{MAX_LOOKAHEAD, MAX_PLAYOUTS};
 use tetrion_protocol::pb::policy::Kind;
 use tetrion_protocol::pb::search::Method;
@@ -110,7 +110,7 @@ fn dt_10(expectation: Expectation) -> Agent {
     ))
 }
 
-fn played(evaluation: &Evaluation) -> Vec<GameResult> {
+fn played(evaluation: &Evaluation) -> Vec<PlayedGame> {
     let stop = AtomicBool::new(false);
     (0..evaluation.num_games()).map(|game| evaluation.play(game, &stop).unwrap()).collect()
 }

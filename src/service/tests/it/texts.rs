@@ -76,7 +76,7 @@ fn take_no_time_that_grows_with_them() {
 
     let mut batch = EnvBatch::new(EnvConfig::default(), &Seeding::Seed(1)).unwrap();
     batch.reset(None, None).unwrap();
-    let state = prompts::State::new(&batch, 0);
+    let state = prompts::ObservedState::new(&batch, 0);
     let choices = state.choices();
     for text in ["a ".repeat(1 << 20), "a".repeat(1 << 20)] {
         is_quick("a text action", || assert!(choices.read(state.rules(), &text).is_err()));

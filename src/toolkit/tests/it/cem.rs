@@ -3,7 +3,7 @@
 use tetrion_toolkit::optimizers::cem::{
     CEM_PRESETS, Cem, CemConfig, CemPreset, CemState, Covariance, Noise, Variance, elite_statistics,
 };
-use tetrion_toolkit::optimizers::{Config, Look, Optimizer, State, TellError};
+use tetrion_toolkit::optimizers::{Config, Look, Optimizer, OptimizerState, TellError};
 use tetrion_toolkit_testing::{advance, toy};
 
 /// Rows of `src/toolkit/tests/data/optimizer_paths.txt` that begin with `name`.
@@ -25,7 +25,7 @@ pub fn check_resume(config: &Config, num_generations: u32) {
     let mut resumed = config.start(3, 11).unwrap();
     while steady.generation() < num_generations {
         let text = serde_json::to_string(&resumed.state()).unwrap();
-        let state: State = serde_json::from_str(&text).unwrap();
+        let state: OptimizerState = serde_json::from_str(&text).unwrap();
         assert_eq!(serde_json::to_string(&state).unwrap(), text, "the text keeps every bit");
         resumed = config.resume(state).unwrap();
 
@@ -336,7 +336,7 @@ fn refuses_parameters() {
 fn refuses_states_of_another_search() {
     #[track_caller]
     fn check(change: impl Fn(&mut CemState), expected: &str) {
-        let State::Cem(mut state) = Cem::new(quiet(), 3, 1).unwrap().state() else { unreachable!() };
+        let OptimizerState::Cem(mut state) = Cem::new(quiet(), 3, 1).unwrap().state() else { unreachable!() };
         change(&mut state);
         assert_eq!(Cem::resume(quiet(), state).unwrap_err().to_string(), expected);
     }

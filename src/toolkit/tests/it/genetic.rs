@@ -1,7 +1,7 @@
 //! The genetic algorithm: the same tests as for the cross-entropy method.
 
 use tetrion_toolkit::optimizers::genetic::{Genetic, GeneticConfig};
-use tetrion_toolkit::optimizers::{Config, Optimizer, State, TellError};
+use tetrion_toolkit::optimizers::{Config, Optimizer, OptimizerState, TellError};
 
 use tetrion_toolkit_testing::{advance, toy};
 
@@ -122,7 +122,7 @@ fn refuses_what_it_cannot_use() {
     assert!(search.tell(&[f64::NAN; 50]).is_err());
     assert_eq!(search.state(), before);
 
-    let State::Genetic(mut state) = before else { unreachable!() };
+    let OptimizerState::Genetic(mut state) = before else { unreachable!() };
     state.individuals[4].pop();
     let error = Genetic::resume(GeneticConfig::default(), state.clone()).unwrap_err();
     assert_eq!(error.to_string(), "state.individuals has 2 numbers, not 3");

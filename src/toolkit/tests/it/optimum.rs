@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use tetrion_core::agents::{Agent, AgentRow, CONTROLLERS, Controller, Kernel, MonteCarlo, TerminalValue};
 use tetrion_core::engine::{Garbage, Playfield, Randomizer, Reach, Rules, TopOut};
 use tetrion_core::pool::Pool;
-use tetrion_toolkit::optimum::{MAX_AFTERSTATES, OptimumError, Pick, Process, Solution, Value};
+use tetrion_toolkit::optimum::{ExpectedLines, MAX_AFTERSTATES, OptimumError, Pick, Process, Solution};
 
 use tetrion_twins::{self as twin, Losing, TETROMINOES, TwinPlacement, TwinPlayfield};
 
@@ -153,7 +153,7 @@ fn values_are_what_can_be_reasoned() {
     assert_eq!(best.of(&Playfield::empty(5, 4)), None);
     // At the left wall, in the first orientation, no piece reaches the last column.
     let dummy = of_agent(4, 4, &Agent::Dummy);
-    assert_eq!(solve(&dummy, Pick::Best).of_game(), Value { lines: 0.0, low: 0.0, high: 0.0 });
+    assert_eq!(solve(&dummy, Pick::Best).of_game(), ExpectedLines { lines: 0.0, low: 0.0, high: 0.0 });
     assert!(dummy.afterstates().all(|afterstate| afterstate.heights().last() == Some(0)));
 }
 

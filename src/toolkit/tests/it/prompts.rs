@@ -2,7 +2,7 @@
 
 use tetrion_core::engine::{PRESETS, Piece, Playfield, Rules, parse_sequence};
 use tetrion_core::env::{EnvBatch, EnvConfig, Restored, Seeding, StartPosition};
-use tetrion_toolkit::prompts::{Choices, Detail, State, observation};
+use tetrion_toolkit::prompts::{Choices, Detail, ObservedState, observation};
 
 use tetrion_testing::Dice;
 
@@ -24,7 +24,7 @@ fn placed(rules: Rules, drawing: &str, pieces: &str, held: Option<Piece>) -> Env
 
 #[track_caller]
 fn check(batch: &EnvBatch, detail: Detail, expected: &[&str]) {
-    let text = observation(detail, &State::new(batch, 0));
+    let text = observation(detail, &ObservedState::new(batch, 0));
     assert_eq!(text.split('\n').collect::<Vec<_>>(), expected, "\n{text}");
     assert!(text.is_ascii());
 }
@@ -86,7 +86,7 @@ fn consequences_are_counted_on_the_afterstate() {
 fn both_pieces_that_can_be_placed_have_their_shapes() {
     let rules = Rules { hold: true, preview: 1, ..Rules::simplified(4, 5) };
     let held = parse_sequence("I").unwrap()[0];
-    let text = observation(Detail::Actions, &State::new(&placed(rules, "", "OT", Some(held)), 0));
+    let text = observation(Detail::Actions, &ObservedState::new(&placed(rules, "", "OT", Some(held)), 0));
     assert!(text.contains("\nshapes of O: 0 ##/##\nshapes of I: 0 #/#/#/# 1 ####\nactions:"), "{text}");
     assert!(text.contains("\nd hold 0@0\n"), "{text}");
 }
@@ -95,7 +95,7 @@ fn both_pieces_that_can_be_placed_have_their_shapes() {
 fn keys_are_named_and_the_falling_piece_is_shown() {
     let lab = PRESETS.iter().find(|preset| preset.name == "lab").unwrap().rules;
     let batch = placed(Rules { width: 7, height: 6, ..lab }, "", "O", None);
-    let text = observation(Detail::Actions, &State::new(&batch, 0));
+    let text = observation(Detail::Actions, &ObservedState::new(&batch, 0));
     assert!(text.starts_with("text-1: # full, . empty, @ falling piece, top row first;"), "{text}");
     assert!(text.contains("\n5 ..@@...\n"), "the other half is above the playfield: {text}");
     assert!(text.contains("\nactions: letter key\na idle\nb left\n"), "{text}");
@@ -105,10 +105,10 @@ fn keys_are_named_and_the_falling_piece_is_shown() {
 fn the_end_of_an_episode_is_said_and_leaves_no_action() {
     let mut batch = started(Rules::simplified(4, 4), 3);
     while !batch.has_ended(0) {
-        let state = State::new(&batch, 0);
+        let state = ObservedState::new(&batch, 0);
         batch.step(&[state.choices().action(state.rules(), 0)], None).unwrap();
     }
-    let state = State::new(&batch, 0);
+    let state = ObservedState::new(&batch, 0);
     assert!(state.choices().is_empty());
     for detail in [Detail::Board, Detail::Actions, Detail::Consequences, Detail::Short] {
         let text = observation(detail, &state);
@@ -127,7 +127,7 @@ fn every_listed_action_is_read_back_and_can_be_stepped() {
                 if batch.has_ended(0) {
                     break;
                 }
-                let state = State::new(&batch, 0);
+                let state = ObservedState::new(&batch, 0);
                 let (rules, choices) = (state.rules(), state.choices());
                 let listed = observation(Detail::Consequences, &state);
                 let listed: Vec<&str> =
@@ -169,7 +169,7 @@ fn check_mask(batch: &EnvBatch, choices: &Choices, rules: &Rules) {
 #[test]
 fn a_text_that_is_no_action_gets_the_list_of_legal_ones() {
     let batch = placed(Rules::simplified(4, 5), "", "O", None);
-    let state = State::new(&batch, 0);
+    let state = ObservedState::new(&batch, 0);
     let (rules, choices) = (state.rules(), state.choices());
     for said in ["", "d", "0@3", "1@0", "left", "a b", "a:b", "a: b", ":", ".", "@", "0@-1", "\u{e4}"] {
         let problem = choices.read(rules, said).unwrap_err().to_string();

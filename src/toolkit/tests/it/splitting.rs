@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use tetrion_core::agents::{Agent, Controller, Expectation, ExpectationAgent, Kernel};
 use tetrion_core::engine::{Garbage, Randomizer, Rules};
 use tetrion_core::pool::Pool;
-use tetrion_core::rollout::{Deal, Evaluation, LossEstimate};
+use tetrion_core::rollout::{Deal, EstimatedGame, Evaluation};
 use tetrion_core::summary::{
     EstimateSummary, EstimateTable, GameTable, PolicySummary, Statistics, summarize, summarize_estimates,
 };
@@ -30,13 +30,13 @@ fn evaluation(rules: Rules, agent: Agent, games: u64, loss_trials: u32) -> Evalu
     }
 }
 
-fn estimates(evaluation: &Evaluation) -> Vec<LossEstimate> {
+fn estimates(evaluation: &Evaluation) -> Vec<EstimatedGame> {
     let games = 0..evaluation.num_games();
     games.map(|game| evaluation.estimate(game, &AtomicBool::new(false)).unwrap()).collect()
 }
 
 /// Pieces per game, as an estimate has them.
-fn pieces(estimate: &LossEstimate) -> f64 {
+fn pieces(estimate: &EstimatedGame) -> f64 {
     1.0 / estimate.estimate.loss_rate
 }
 
@@ -130,7 +130,7 @@ fn an_estimate_depends_on_its_seed_and_its_trials_alone() {
         assert_eq!(estimates(&Evaluation { kernel, ..best.clone() }), found, "{kernel:?}");
     }
     let alone = Evaluation { pairs: Some(vec![(0, 4)]), ..best.clone() };
-    assert_eq!(estimates(&alone)[0], LossEstimate { game: 0, ..found[4] });
+    assert_eq!(estimates(&alone)[0], EstimatedGame { game: 0, ..found[4] });
     assert_ne!(pieces(&estimates(&Evaluation { loss_trials: 33, ..best })[0]), pieces(&found[0]));
     assert!(found.windows(2).all(|two| pieces(&two[0]) != pieces(&two[1])));
 }

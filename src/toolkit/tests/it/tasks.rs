@@ -10,7 +10,7 @@ use tetrion_core::env::{EnvBatch, EnvConfig, EnvState, Restored, Seeding};
 use tetrion_core::formula::compile;
 use tetrion_toolkit::optimum;
 use tetrion_toolkit::tasks::{
-    Content, Course, Goal, Group, NUM_TASKS, PlayError, PlayTask, Split, Task, TaskError,
+    Content, Goal, Group, NUM_TASKS, PlayError, PlayTask, Split, Task, TaskCourse, TaskError,
 };
 
 use crate::values::values_of_placements;
@@ -172,7 +172,7 @@ fn a_session_plays_what_a_course_scores() {
         let config = EnvConfig { rules: play.rules, ..EnvConfig::default() };
         let mut batch = EnvBatch::new(config, &Seeding::Seed(0)).unwrap();
         batch.restore(None, Restored::States(&[state]), None).unwrap();
-        let mut course = Course::new(&play);
+        let mut course = TaskCourse::new(&play);
         let mut last = course.score();
         for placement in &play.oracle {
             let actions: Vec<u32> =
@@ -200,7 +200,7 @@ fn a_session_plays_what_a_course_scores() {
 #[test]
 fn an_action_that_is_no_placement_changes_nothing() {
     let (_, play) = played().next().unwrap();
-    let mut course = Course::new(&play);
+    let mut course = TaskCourse::new(&play);
     for action in [-1, 16, i32::MAX, i32::MIN] {
         assert_eq!(course.act(action), Err(PlayError::Illegal(action)));
     }

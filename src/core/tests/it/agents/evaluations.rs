@@ -8,22 +8,22 @@ use tetrion_core::agents::{Agent, AgentRng, Kernel, LookaheadAgent, MonteCarlo, 
 use tetrion_core::engine::rng::{Tag, word as engine_word};
 use tetrion_core::engine::{Dealer, Randomizer, Rules, Tetromino};
 use tetrion_core::pool::{Party, Pool};
-use tetrion_core::rollout::{Counters, Deal, Episode, Evaluation, GameResult, Next, spawn};
+use tetrion_core::rollout::{Counters, Deal, Episode, Evaluation, NextGame, PlayedGame, spawn};
 
 use super::{ENDLESS, flat_stacking, linear};
 
 /// Plays an agent's games on this many threads.
-fn run(threads: usize, evaluation: &Evaluation) -> Vec<GameResult> {
+fn run(threads: usize, evaluation: &Evaluation) -> Vec<PlayedGame> {
     let pool = Pool::new(threads).unwrap().lane(Party::Own);
     let (sender, receiver) = mpsc::channel();
     let sender = Mutex::new(sender);
-    let sink = move |result, next: Next| {
+    let sink = move |result, next: NextGame| {
         sender.lock().unwrap().send(result).unwrap();
         next();
     };
     let progress = Arc::new(Counters::default());
     spawn(&pool, Arc::new(evaluation.clone()), 0, Arc::default(), progress, sink);
-    let mut results: Vec<GameResult> = receiver.iter().collect();
+    let mut results: Vec<PlayedGame> = receiver.iter().collect();
     results.sort_by_key(|result| result.game);
     results
 }
@@ -113,7 +113,7 @@ fn a_choice_that_takes_seconds_is_stopped_in_its_middle() {
     let stop = Arc::new(AtomicBool::new(false));
     let (sender, receiver) = mpsc::channel::<()>();
     let sender = Mutex::new(sender);
-    let sink = move |_, _: Next| sender.lock().unwrap().send(()).unwrap();
+    let sink = move |_, _: NextGame| sender.lock().unwrap().send(()).unwrap();
     spawn(&pool, Arc::new(evaluation), 0, stop.clone(), Arc::default(), sink);
     // The thread takes other jobs while the games are at their first piece.
     let (other, done) = mpsc::channel();

@@ -18,7 +18,7 @@ use tetrion_core::agents::{Agent, Kernel, LinearAgent, Search, TerminalValue};
 use tetrion_core::engine::rng::{Tag, word};
 use tetrion_core::engine::{RULES_VERSION, Rules};
 use tetrion_core::features::FeatureSet;
-use tetrion_core::rollout::{Deal, Estimate, Evaluation, GameResult};
+use tetrion_core::rollout::{Deal, Estimate, Evaluation, PlayedGame};
 use tetrion_protocol::limits::MAX_PIECES;
 use tetrion_protocol::pb::evaluate_policies_response::Event;
 use tetrion_protocol::pb::policy::Kind;
@@ -46,7 +46,7 @@ fn same_games(deal: Deal) -> Evaluation {
     }
 }
 
-fn played(evaluation: &Evaluation) -> Vec<GameResult> {
+fn played(evaluation: &Evaluation) -> Vec<PlayedGame> {
     let stop = AtomicBool::new(false);
     (0..evaluation.num_games()).map(|game| evaluation.play(game, &stop).unwrap()).collect()
 }
@@ -169,13 +169,13 @@ async fn a_broken_evaluation_is_finished_by_asking_for_the_missing_pairs() {
     let pairs = Some(tensor::encode(vec![4, 2], &[2i32, 4, 0, 1, 0, 0, 2, 1]));
     let part = ask(&mut client, pb::EvaluatePoliciesRequest { pairs, ..request() }).await.unwrap();
     let wanted =
-        |game: &&GameResult| [(0, 0), (0, 1), (2, 1), (2, 4)].contains(&(game.policy, game.seed_index));
-    let expected: Vec<GameResult> = whole
+        |game: &&PlayedGame| [(0, 0), (0, 1), (2, 1), (2, 4)].contains(&(game.policy, game.seed_index));
+    let expected: Vec<PlayedGame> = whole
         .results
         .iter()
         .filter(wanted)
         .zip(0..)
-        .map(|(result, game)| GameResult { game, ..*result })
+        .map(|(result, game)| PlayedGame { game, ..*result })
         .collect();
     assert_eq!(part.results, expected);
     assert_eq!(part.started.num_games, 8);

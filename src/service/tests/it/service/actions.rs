@@ -24,7 +24,7 @@ fn digits_of(sizes: &[(String, u32)], number: u32) -> BTreeMap<String, u32> {
 fn digits_say_what_a_placement_is() {
     let narrow = Rules { width: 5, height: 6, rows_above: 2, ..Rules::preset("guideline").unwrap() };
     for rules in PRESETS.iter().map(|preset| preset.rules).chain([narrow]) {
-        let sizes = |digits: Vec<tetrion_core::engine::ActionDigit>| -> Vec<(String, u32)> {
+        let sizes = |digits: Vec<tetrion_core::engine::Digit>| -> Vec<(String, u32)> {
             digits.into_iter().map(|digit| (digit.name.to_owned(), digit.size)).collect()
         };
         let product = |sizes: &[(String, u32)]| sizes.iter().map(|(_, size)| size).product::<u32>();

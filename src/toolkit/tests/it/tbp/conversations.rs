@@ -8,7 +8,7 @@ use std::path::Path;
 
 use tetrion_core::agents::{Agent, Controller};
 use tetrion_core::engine::Tetromino;
-use tetrion_toolkit::tbp::messages::{BotMessage, Cell, FrontEndMessage, read, write};
+use tetrion_toolkit::tbp::messages::{BoardCell, BotMessage, FrontEndMessage, read, write};
 use tetrion_toolkit::tbp::{Bot, BotSetup};
 
 use super::moves::guideline;
@@ -22,11 +22,11 @@ fn bot() -> Bot {
 
 /// The JSON of a board.
 fn board(rows: &[&str]) -> String {
-    let mut cells: Vec<Vec<Option<Cell>>> = vec![vec![None; 10]; 40];
+    let mut cells: Vec<Vec<Option<BoardCell>>> = vec![vec![None; 10]; 40];
     for (row, drawing) in rows.iter().rev().enumerate() {
         for (column, _) in drawing.char_indices().filter(|(_, cell)| *cell == '#') {
             cells[row][column] =
-                Some(if column % 2 == 0 { Cell::Garbage } else { Cell::Piece(Tetromino::J) });
+                Some(if column % 2 == 0 { BoardCell::Garbage } else { BoardCell::Piece(Tetromino::J) });
         }
     }
     serde_json::to_string(&cells).unwrap()
