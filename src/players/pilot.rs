@@ -3,7 +3,7 @@
 //! The choices equal those of the agent in an evaluation of the game: `tests/it/watch.rs` compares the two.
 
 use tetrion_core::agents::{Agent, AgentRng, Decision, FormulaAgent, Kernel, LinearAgent, Sight, Thought};
-use tetrion_core::engine::{MovingPiece, Piece, Placement, Rules};
+use tetrion_core::engine::{Piece, Placement, Rules};
 use tetrion_toolkit::recording::Course;
 
 /// An agent that plays one game.
@@ -74,10 +74,7 @@ impl Pilot {
         };
         Some(match (decision, course.moving()) {
             (Decision::Place(placement), None) => placement.action(rules) as u16,
-            (Decision::Place(placement), Some(MovingPiece::Falling(piece))) => {
-                piece.key_towards(placement, rules.width) as u16
-            }
-            (Decision::Place(placement), Some(MovingPiece::Steered(piece))) => {
+            (Decision::Place(placement), Some(piece)) => {
                 piece.key_towards(rules, course.playfield(), placement) as u16
             }
             (Decision::Press(agent), _) => agent.press(&course.keys(), &mut self.rng) as u16,

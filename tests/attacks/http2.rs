@@ -160,17 +160,24 @@ impl Connection {
         Ok(Connection { write, read })
     }
 
-    /// Connects, sends the preface and these settings, and takes those of the server: until then its windows are small.
+    /// Connects, sends the preface and these settings, and takes those of the server and its larger window for the
+    /// connection: who sends more than 65,535 bytes before that breaks the rules of HTTP/2.
     pub async fn open(address: SocketAddr, values: &[(u16, u32)]) -> io::Result<Connection> {
         let mut connection = Connection::silent(address).await?;
         connection.send(&[PREFACE, &settings(values)].concat()).await?;
-        while let Some(Frame { kind, flags, .. }) = connection.next().await? {
-            if (kind, flags) == (SETTINGS, 0) {
-                connection.send(&frame(SETTINGS, ACK, 0, &[])).await?;
-                return Ok(connection);
+        let (mut has_settings, mut has_window) = (false, false);
+        while !(has_settings && has_window) {
+            match connection.next().await? {
+                Some(Frame { kind: SETTINGS, flags: 0, .. }) => {
+                    connection.send(&frame(SETTINGS, ACK, 0, &[])).await?;
+                    has_settings = true;
+                }
+                Some(Frame { kind: WINDOW_UPDATE, stream: 0, .. }) => has_window = true,
+                Some(_) => {}
+                None => return Err(io::ErrorKind::UnexpectedEof.into()),
             }
         }
-        Err(io::ErrorKind::UnexpectedEof.into())
+        Ok(connection)
     }
 
     /// Sends bytes. It is an error if the server does not take them.

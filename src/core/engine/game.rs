@@ -25,12 +25,12 @@ use super::column::Column;
 use super::episode_end::EpisodeEnd;
 use super::incoming::Incoming;
 use super::keypress::FallingPiece;
+use super::moving::RestedPiece;
 use super::piece::Piece;
 use super::placement::Placement;
 use super::playfield::{Landed, Landing, PlayfieldOf};
 use super::randomizer::Dealer;
 use super::reach::is_blocked;
-use super::reachable::Resting;
 use super::rules::{Rules, TopOut};
 use super::shape::Shape;
 use super::spin::Spin;
@@ -96,17 +96,10 @@ impl<C: Column, const N: usize> Game<C, N> {
         self.count(rules, landed, placement.spin())
     }
 
-    /// Lets the piece in play settle where it fell. Returns the landing and the lines that it sends.
-    #[inline(always)]
-    pub fn settle(&mut self, rules: &Rules, fallen: FallingPiece) -> (Landed, u32) {
-        let landed = settle(rules, &mut self.playfield, fallen);
-        self.count(rules, landed, Spin::None)
-    }
-
-    /// Lets the piece in play come to rest where keys have steered it. Returns the landing and the lines that it sends.
-    pub fn rest(&mut self, rules: &Rules, piece: Piece, resting: Resting) -> (Landed, u32) {
-        let Resting { row, column, spin, .. } = resting;
-        let landed = lock(rules, &mut self.playfield, resting.shape(piece), row, column);
+    /// Lets the piece in play come to rest where keys have moved it. Returns the landing and the lines that it sends.
+    pub fn rest(&mut self, rules: &Rules, rested: RestedPiece) -> (Landed, u32) {
+        let RestedPiece { shape, row, column, spin } = rested;
+        let landed = lock(rules, &mut self.playfield, shape, row, column);
         self.count(rules, landed, spin)
     }
 

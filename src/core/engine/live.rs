@@ -21,15 +21,13 @@ use super::game::{Counted, Game, comes_to_rest, land_at};
 use super::hand::Hand;
 use super::incoming::Incoming;
 use super::key::Key;
-use super::keypress::FallingPiece;
+use super::moving::{MovingPiece, Pressed, RestedPiece};
 use super::piece::Piece;
 use super::placement::Placement;
 use super::playfield::Playfield;
 use super::randomizer::{Dealer, Odds};
 use super::rules::{ActionModel, Rules, RulesError};
-use super::shape::{PieceCells, Shape};
-use super::spin::Spin;
-use super::steered::{MovingPiece, SteeredPiece};
+use super::shape::PieceCells;
 use super::visible::Visible;
 
 /// A game with all that its player sees, played one action at a time.
@@ -224,15 +222,9 @@ impl Live {
     }
 
     fn has_key(&self, key: Key) -> bool {
-        match self.moving() {
-            None => false,
-            Some(MovingPiece::Falling(_)) => self.rules.keys().contains(&key),
-            Some(MovingPiece::Steered(piece)) => {
-                let next = self.visible.next();
-                self.rules.keys().contains(&key)
-                    && piece.has_key(&self.rules, self.playfield(), key, self.held, next)
-            }
-        }
+        self.moving().is_some_and(|piece| {
+            piece.has_key(&self.rules, self.playfield(), key, self.held, self.visible.next())
+        })
     }
 
     /// The resting cells of a placement, before rows are cleared; `None` if the placement does not exist.
@@ -307,7 +299,7 @@ impl Live {
         }
         let (shape, row) = comes_to_rest(&self.rules, &self.game.playfield, piece, placement);
         self.steps += 1;
-        Ok(self.land((piece, placement.spin()), shape, row, placement.column))
+        Ok(self.land(piece, RestedPiece { shape, row, column: placement.column, spin: placement.spin() }))
     }
 
     /// Presses a key.
@@ -324,36 +316,17 @@ impl Live {
             return Err(ActionRefused::NoKey { action: key as u32, key, letter: self.letter() });
         }
         self.steps += 1;
-        Ok(match moving {
-            MovingPiece::Falling(piece) => {
-                let fall = piece.step(key, &self.game.playfield);
-                self.moving = Some(fall.piece.into());
-                let (row, column) = fall.piece.corner();
-                let landed = (fall.piece.tetromino, Spin::None);
-                if fall.rests {
-                    self.land(landed, fall.piece.shape(), row, column)
-                } else {
-                    Happened::NOTHING
-                }
-            }
-            MovingPiece::Steered(piece) if key == Key::Hold => {
-                let swapped = piece.swapped(&self.rules, self.playfield(), self.held, self.visible.next());
-                self.visible.hold(&mut self.held, &mut self.dealer, self.rules.preview);
-                self.moving = swapped.map(Into::into);
+        Ok(match moving.press(&self.rules, self.playfield(), key, self.held, self.visible.next()) {
+            Pressed::Moves(piece) => {
+                self.moving = Some(piece);
                 Happened::NOTHING
             }
-            MovingPiece::Steered(piece) => {
-                let steered = piece.step(&self.rules, &self.game.playfield, key);
-                self.moving = Some(steered.piece.into());
-                match steered.resting {
-                    None => Happened::NOTHING,
-                    Some(resting) => {
-                        let (shape, landed) =
-                            (resting.shape(piece.tetromino), (piece.tetromino, resting.spin));
-                        self.land(landed, shape, resting.row, resting.column)
-                    }
-                }
+            Pressed::Holds(piece) => {
+                self.visible.hold(&mut self.held, &mut self.dealer, self.rules.preview);
+                self.moving = Some(piece);
+                Happened::NOTHING
             }
+            Pressed::Rests(rested) => self.land(moving.tetromino(), rested),
         })
     }
 
@@ -374,7 +347,8 @@ impl Live {
     }
 
     /// Lets a piece come to rest and the next one appear.
-    fn land(&mut self, (piece, spin): (Piece, Spin), shape: &Shape, row: u8, column: u8) -> Happened {
+    fn land(&mut self, piece: Piece, rested: RestedPiece) -> Happened {
+        let RestedPiece { shape, row, column, spin } = rested;
         let Live { rules, dealer, game, visible, incoming, .. } = self;
         let landing = land_at(rules, &game.playfield, shape, row, column);
         let cleared_rows = landing.vanished_rows();
@@ -401,12 +375,8 @@ impl Live {
 
     /// Puts the current piece where pieces start to fall, in games with keys.
     fn appear(&mut self) {
-        let Rules { width, height, .. } = self.rules;
-        let spawn = |piece| match self.rules.steers() {
-            true => SteeredPiece::spawn(&self.rules, self.playfield(), piece).into(),
-            false => FallingPiece::spawn(piece, width, height).into(),
-        };
         if self.rules.action_model == ActionModel::Keypress {
+            let spawn = |piece| MovingPiece::spawn(&self.rules, self.playfield(), piece);
             self.moving = self.visible.current().map(spawn);
         }
     }

@@ -16,9 +16,7 @@
 //! The surprising decision: a turned O does not move, so an O ignores turns, and no turn restarts its lock delay.
 
 use super::column::Column;
-use super::hand::Hand;
 use super::key::Key;
-use super::keypress::FallingPiece;
 use super::paths::Paths;
 use super::place::{Arrival, Ground, Place, Turned};
 use super::placement::{Placement, Spot};
@@ -371,80 +369,5 @@ impl<C: Column, const N: usize> Ground for Surroundings<'_, C, N> {
     fn is_full(&self, column: i32, row: i32) -> bool {
         let is_beside = row < 0 || column < 0 || column >= i32::from(self.playfield.width());
         is_beside || self.playfield.is_full(row as u8, column as u8)
-    }
-}
-
-/// A piece on its way down, in either kind of game with keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MovingPiece {
-    /// The piece falls by a row with every key.
-    Falling(FallingPiece),
-    Steered(SteeredPiece),
-}
-
-impl MovingPiece {
-    /// The tetromino of either kind of piece.
-    pub fn tetromino(&self) -> Tetromino {
-        match self {
-            MovingPiece::Falling(piece) => piece.tetromino,
-            MovingPiece::Steered(piece) => piece.tetromino,
-        }
-    }
-
-    /// The row and column of each of the four cells, sorted by row, then by column. Rows may be above the playfield.
-    pub fn cells(&self) -> PieceCells {
-        match self {
-            MovingPiece::Falling(piece) => piece.cells(),
-            MovingPiece::Steered(piece) => piece.cells(),
-        }
-    }
-
-    /// The resting cells of the piece if it were dropped now.
-    ///
-    /// # Panics
-    /// When the piece overlaps full cells.
-    pub fn dropped<C: Column, const N: usize>(
-        &self,
-        rules: &Rules,
-        playfield: &PlayfieldOf<C, N>,
-    ) -> PieceCells {
-        match self {
-            MovingPiece::Falling(piece) => piece.step(Key::HardDrop, playfield).piece.cells(),
-            MovingPiece::Steered(piece) => piece.dropped(rules, playfield),
-        }
-    }
-
-    /// Whether the piece came into play because the previous one was held. No piece can be held then.
-    pub fn is_swapped(&self) -> bool {
-        matches!(self, MovingPiece::Steered(SteeredPiece { is_swapped: true, .. }))
-    }
-}
-
-impl Rules {
-    /// The rules for the choice of a placement while a piece is moving. They do not allow hold if the piece came into
-    /// play by hold.
-    #[must_use]
-    pub fn while_moving(self, piece: Option<MovingPiece>) -> Rules {
-        Rules { hold: self.hold && !piece.is_some_and(|piece| piece.is_swapped()), ..self }
-    }
-}
-
-impl Hand {
-    /// The hand while a piece is moving. A piece that came into play by hold cannot be held itself.
-    #[must_use]
-    pub fn with(self, moving: Option<MovingPiece>) -> Hand {
-        if moving.is_some_and(|piece| piece.is_swapped()) { Hand::only(self.current) } else { self }
-    }
-}
-
-impl From<FallingPiece> for MovingPiece {
-    fn from(piece: FallingPiece) -> MovingPiece {
-        MovingPiece::Falling(piece)
-    }
-}
-
-impl From<SteeredPiece> for MovingPiece {
-    fn from(piece: SteeredPiece) -> MovingPiece {
-        MovingPiece::Steered(piece)
     }
 }

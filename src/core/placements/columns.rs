@@ -1,9 +1,6 @@
 //! The columns of a list of placements, and how to write them. This file does not find placements.
 
-use crate::engine::{
-    ActionModel, FallingPiece, HandPaths, MovingPiece, Piece, Placement, Playfield, Rules, Shape,
-    SteeredPiece,
-};
+use crate::engine::{ActionModel, HandPaths, MovingPiece, Piece, Placement, Playfield, Rules, Shape};
 use crate::values::Values;
 
 /// Optional columns, in addition to actions, rewards, lines and ends.
@@ -94,26 +91,15 @@ impl Placements {
         all: &[(Piece, Placement)],
     ) {
         let placements = all.iter().map(|(_, placement)| *placement);
-        match (rules.action_model, falling) {
-            (ActionModel::Placement, _) => {
+        match rules.action_model {
+            ActionModel::Placement => {
                 self.actions.extend(placements.map(|placement| placement.action(rules) as i32));
             }
-            (ActionModel::Keypress, falling) if rules.steers() => {
-                let piece = match falling {
-                    Some(MovingPiece::Steered(piece)) => piece,
-                    _ => SteeredPiece::spawn(rules, playfield, current),
-                };
+            ActionModel::Keypress => {
+                let spawn = || MovingPiece::spawn(rules, playfield, current);
                 let targets: Vec<Placement> = placements.collect();
-                let keys = piece.keys_towards(rules, playfield, &targets);
+                let keys = falling.unwrap_or_else(spawn).keys_towards(rules, playfield, &targets);
                 self.actions.extend(keys.into_iter().map(|key| key as i32));
-            }
-            (ActionModel::Keypress, falling) => {
-                let piece = match falling {
-                    Some(MovingPiece::Falling(piece)) => piece,
-                    _ => FallingPiece::spawn(current, rules.width, rules.height),
-                };
-                let key = |placement| piece.key_towards(placement, rules.width) as i32;
-                self.actions.extend(placements.map(key));
             }
         }
     }

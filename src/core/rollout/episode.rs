@@ -12,8 +12,7 @@ use super::slice_players::{Fast, Placer, SlicePlayer, ahead};
 use crate::agents::{Agent, AgentRng, Decision, Kernel, Sight, Thought};
 use crate::engine::rules::MAX_PREVIEW;
 use crate::engine::{
-    ActionModel, Column, Dealer, FallingPiece, Game, Incoming, Key, Landed, Piece, Rules, SteeredPiece,
-    TopOut,
+    ActionModel, Column, Dealer, Game, Incoming, Landed, MovingPiece, Piece, Pressed, Rules, TopOut,
 };
 use crate::features::kernel::{Ahead, LaneBounds, LaneWork, Lanes, dispatch, rows_for};
 
@@ -73,10 +72,8 @@ impl Bounds {
 #[derive(Clone, Debug)]
 enum PieceState {
     Choosing(Piece, Thought),
-    /// The piece falls, and the agent's decision determines the keys.
-    Falling(FallingPiece, Decision),
-    /// Keys steer the piece, and the agent's decision determines them.
-    Steered(SteeredPiece, Decision),
+    /// Keys move the piece, and the agent's decision determines them.
+    Moving(MovingPiece, Decision),
 }
 
 impl Episode {
@@ -176,15 +173,11 @@ impl Episode {
                     self.think(rules, agent, kernel, piece, thought);
                     cost
                 }
-                Some(PieceState::Falling(piece, decision)) => {
+                Some(PieceState::Moving(piece, decision)) => {
                     self.press(rules, piece, decision);
-                    1
-                }
-                Some(PieceState::Steered(piece, decision)) => {
-                    self.steer(rules, piece, decision);
                     match decision {
-                        Decision::Place(_) => WAY,
-                        Decision::Press(_) => 1,
+                        Decision::Place(_) if rules.steers() => WAY,
+                        Decision::Place(_) | Decision::Press(_) => 1,
                     }
                 }
             }
@@ -239,13 +232,9 @@ impl Episode {
                 self.steps += 1;
                 self.note(placement.action(rules), Some(landed.0));
             }
-            _ if rules.steers() => {
-                let piece = SteeredPiece::spawn(rules, playfield, piece);
-                self.turn = Some(PieceState::Steered(piece, decision));
-            }
             _ => {
-                let piece = FallingPiece::spawn(piece, rules.width, rules.height);
-                self.turn = Some(PieceState::Falling(piece, decision));
+                let piece = MovingPiece::spawn(rules, playfield, piece);
+                self.turn = Some(PieceState::Moving(piece, decision));
             }
         }
     }
@@ -270,60 +259,33 @@ impl Episode {
         }
     }
 
-    /// Presses one key for a piece that falls with every key.
-    fn press(&mut self, rules: &Rules, piece: FallingPiece, decision: Decision) {
-        let key = match decision {
-            Decision::Place(target) => piece.key_towards(target, rules.width),
-            Decision::Press(agent) => agent.press(rules.keys(), &mut self.rng),
-        };
-        let fall = piece.step(key, &self.game.playfield);
-        self.steps += 1;
-        let mut landing = None;
-        if fall.rests {
-            let landed = self.game.settle(rules, fall.piece);
-            self.rise(rules, landed);
-            landing = Some(landed.0);
-        } else {
-            self.turn = Some(PieceState::Falling(fall.piece, decision));
-        }
-        self.note(key as u32, landing);
-    }
-
-    /// Presses one key for a steered piece.
-    fn steer(&mut self, rules: &Rules, piece: SteeredPiece, decision: Decision) {
+    /// Presses one key for the piece in play.
+    fn press(&mut self, rules: &Rules, piece: MovingPiece, decision: Decision) {
         let playfield = &self.game.playfield;
-        let mut dealer = self.dealer.clone();
-        let next = if rules.hold && self.held.is_none() { dealer.deal() } else { None };
+        let next = if rules.hold && self.held.is_none() { self.dealer.clone().deal() } else { None };
         let key = match decision {
             Decision::Place(target) => piece.key_towards(rules, playfield, target),
-            Decision::Press(agent) => {
+            Decision::Press(agent) if rules.steers() => {
                 let keys = rules.keys().iter().copied();
                 let keys = keys.filter(|key| piece.has_key(rules, playfield, *key, self.held, next));
                 agent.press(&keys.collect::<Vec<_>>(), &mut self.rng)
             }
+            Decision::Press(agent) => agent.press(rules.keys(), &mut self.rng),
         };
         self.steps += 1;
-        if key == Key::Hold {
-            self.note(key as u32, None);
-            let playfield = &self.game.playfield;
-            let swapped =
-                piece.swapped(rules, playfield, self.held, next).expect("a key that can be pressed");
-            self.hold(piece.tetromino);
-            self.turn = Some(PieceState::Steered(swapped, decision));
-            return;
-        }
-        let steered = piece.step(rules, &self.game.playfield, key);
-        let landing = match steered.resting {
-            Some(resting) => {
-                let landed = self.game.rest(rules, piece.tetromino, resting);
+        let mut landing = None;
+        match piece.press(rules, playfield, key, self.held, next) {
+            Pressed::Moves(piece) => self.turn = Some(PieceState::Moving(piece, decision)),
+            Pressed::Holds(swapped) => {
+                self.hold(piece.tetromino());
+                self.turn = Some(PieceState::Moving(swapped, decision));
+            }
+            Pressed::Rests(rested) => {
+                let landed = self.game.rest(rules, rested);
                 self.rise(rules, landed);
-                Some(landed.0)
+                landing = Some(landed.0);
             }
-            None => {
-                self.turn = Some(PieceState::Steered(steered.piece, decision));
-                None
-            }
-        };
+        }
         self.note(key as u32, landing);
     }
 }

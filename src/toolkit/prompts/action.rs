@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use tetrion_core::engine::{ActionModel, Key, MovingPiece, Piece, Placement, Rules, Spin};
+use tetrion_core::engine::{ActionModel, Key, Piece, Placement, Rules, Spin};
 use tetrion_core::placements::Position;
 
 /// Most bytes of an action as text. The longest line of a list has about 90.
@@ -38,11 +38,9 @@ impl Choices {
     ) -> Choices {
         let Position { playfield, hand, falling, .. } = position;
         if rules.action_model == ActionModel::Keypress {
-            let has_key = |key: &Key| match falling.filter(|_| hand.is_some()) {
-                None => false,
-                Some(MovingPiece::Falling(_)) => true,
-                Some(MovingPiece::Steered(piece)) => piece.has_key(rules, playfield, *key, held, next),
-            };
+            let moving = falling.filter(|_| hand.is_some());
+            let has_key =
+                |key: &Key| moving.is_some_and(|piece| piece.has_key(rules, playfield, *key, held, next));
             return Choices::Keys(rules.keys().iter().copied().filter(has_key).collect());
         }
         Choices::Placements(hand.map_or_else(Vec::new, |hand| hand.placements(rules, playfield)))
