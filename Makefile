@@ -1,4 +1,4 @@
-# What a developer types; `make help` lists it. Everything but proto-lint, test-buf, deny, sbom, manifests and what is about Python, TypeScript or the page needs cargo and nothing else.
+# What a developer types; `make help` lists it. Everything but proto-lint, test-buf, deny, sbom, manifests, site and what is about Python, TypeScript or the page needs cargo and nothing else.
 .PHONY: test kernels test-python test-python-oldest test-python-newest test-integrations test-ray test-openenv openenv-wheels test-dm-env-rpc typescript test-typescript page test-page test-browser test-buf wheel lint doc proto-lint deny sbom manifests
 
 test: ## every test, the documentation's among them; profile.test is optimised, the games are real
@@ -163,6 +163,20 @@ test-release: program ## the files of a release, and the Python package without 
 	TETRION_NATIVE=off PATH="$(abspath dist/venv/bin)" dist/venv/bin/pip install --quiet --disable-pip-version-check $(PYTHON_CLIENT)
 	cd dist/venv && $(AGAINST) PATH= \
 		bin/python -W error "$(abspath $(PYTHON_CLIENT))/tests/installed_pure.py"
+
+# A separate environment: writers of documents need no other tools.
+SITE = .tools/site
+
+$(SITE)/installed: docs/site/requirements.txt
+	$(PYTHON) -m venv --clear $(SITE)
+	$(SITE)/bin/pip install --quiet --disable-pip-version-check --no-deps --requirement $<
+	touch $@
+
+.PHONY: site
+site: $(SITE)/installed ## the documents and the reference, to read and search from dist/site; broken links refused (needs Python 3.11 and pip)
+	rm -rf dist/site
+	$(SITE)/bin/python docs/site/pages.py
+	$(SITE)/bin/zensical build --clean --strict --config-file dist/zensical.toml
 
 lint: ## what CI refuses
 	cargo fmt --all --check
