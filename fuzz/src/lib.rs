@@ -24,8 +24,7 @@ use tetrion::protocol::{pb, seeding};
 use tetrion::server::Tokens;
 use tetrion::server::calls::around_calls;
 use tetrion::service::{
-    CallPool, Clock, Environments, EvaluationCapacity, Evaluations, Kernel, Pressure, ServerFacts,
-    SessionStore, StoreLimits,
+    CallPool, Clock, Environments, Evaluations, Kernel, Pressure, ServerFacts, ServerLimits, SessionStore,
 };
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
@@ -74,7 +73,7 @@ impl Services {
     /// A store, and in it a session of three environments whose episodes have begun.
     pub fn new() -> Services {
         let clock = Clock::new(SystemTime::UNIX_EPOCH, || Duration::ZERO);
-        let limits = StoreLimits { max_envs: 300, ..StoreLimits::default() };
+        let limits = ServerLimits { max_envs: 300, ..ServerLimits::default() };
         let store = Arc::new(SessionStore::new(limits, clock, &Pressure::default()));
         let calls = CallPool::new(POOL.clone(), MAX_WORK, Pressure::default());
         let mut services = Services { store, calls, session: String::new() };
@@ -106,7 +105,7 @@ impl Services {
     /// Begins an evaluation and leaves it.
     pub fn evaluate(&self, message: &[u8]) {
         let evaluations =
-            Evaluations::new(POOL.clone(), self.calls.clone(), Kernel::best(), EvaluationCapacity::default());
+            Evaluations::new(POOL.clone(), self.calls.clone(), Kernel::best(), ServerLimits::default());
         self.send(evaluations.into_server(), "/tetrion.v1.EvaluationService/EvaluatePolicies", &[message]);
     }
 

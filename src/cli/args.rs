@@ -121,13 +121,8 @@ pub fn parse_as<P: FromArgMatches>(program: clap::Command, args: Vec<OsString>) 
         }
         _ => Ok(command),
     };
-    let mut command = with_file(program.clone())?;
-    let mut matches = matches(&command, &args);
-    if let Some(memory) = memory(&matches) {
-        // Limits that follow from it are defaults, so the file and the flags override them.
-        command = with_file(serve::with_memory(program, memory))?;
-        matches = self::matches(&command, &args);
-    }
+    let mut command = with_file(program)?;
+    let matches = matches(&command, &args);
     if is_token_visible(&matches) {
         say(
             "warning: other users of this machine can see a --token; --token-file and the environment hide it",
@@ -222,12 +217,6 @@ pub fn arranged(program: clap::Command) -> clap::Command {
 
 fn usage(error: anyhow::Error) -> UsageError {
     UsageError(format!("{error:#}"))
-}
-
-/// The value of `serve --memory`.
-fn memory(matches: &clap::ArgMatches) -> Option<u64> {
-    let (name, options) = matches.subcommand()?;
-    (name == "serve").then(|| options.get_one("memory").copied())?
 }
 
 /// Id of the flag for the options file, which a program may lack.

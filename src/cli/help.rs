@@ -42,7 +42,7 @@ const RULES: &str = "Rules";
 const FEW: usize = 12;
 
 /// The headings. For each flag, the first row that contains it applies.
-const HEADINGS: [Heading; 25] = [
+const HEADINGS: [Heading; 22] = [
     Heading::new("Run", &["resume", "out", "seed", "json"]).only("train"),
     Heading::new("Training", &["settings", "features", "generations", "start", "population"]).only("train"),
     Heading::new(
@@ -128,36 +128,6 @@ const HEADINGS: [Heading; 25] = [
         &["server", "token_file", "token", "ca_cert", "client_cert", "client_key", "patience"],
     ),
     Heading::new("Computation", &["threads", "kernel", "values"]),
-    Heading::new(
-        "Limits on memory",
-        &["memory", "session_memory", "evaluation_memory", "request_memory", "answer_memory"],
-    ),
-    Heading::new(
-        "Limits on sessions and calls",
-        &[
-            "max_sessions",
-            "max_envs",
-            "max_watches",
-            "max_watches_per_caller",
-            "max_evaluations",
-            "max_evaluations_per_caller",
-            "max_call_work",
-            "max_calls",
-            "max_calls_per_connection",
-        ],
-    ),
-    Heading::new(
-        "Limits on connections",
-        &[
-            "max_connections",
-            "max_connections_per_address",
-            "first_request_timeout",
-            "request_timeout",
-            "answer_timeout",
-            "idle_timeout",
-            "max_unread_time",
-        ],
-    ),
     Heading::new("Logs and traces", &["log", "log_format", "otlp"]),
 ];
 

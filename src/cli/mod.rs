@@ -30,6 +30,7 @@ mod failure;
 mod follow;
 pub mod help;
 pub mod interrupt;
+pub mod limits;
 mod notify;
 pub mod options;
 pub mod output;

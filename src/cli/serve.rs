@@ -19,18 +19,12 @@ use super::computing::ComputingArgs;
 use super::interrupt::INTERRUPTED;
 #[cfg(unix)]
 use super::interrupt::ignores_hang_up;
+use super::limits::{self, LimitArgs};
 use super::notify::{ServingState, notify};
 use super::output::{self, print};
 use crate::input::UsageError;
-use tetrion_protocol::limits::{
-    DEFAULT_ANSWER_TIMEOUT, DEFAULT_FIRST_REQUEST_TIMEOUT, DEFAULT_IDLE_TIMEOUT, DEFAULT_MAX_CALL_WORK,
-    DEFAULT_MAX_CALLS_PER_CONNECTION, DEFAULT_MAX_ENVS, DEFAULT_MAX_EVALUATIONS_PER_CALLER,
-    DEFAULT_MAX_SESSIONS, DEFAULT_MAX_UNREAD, DEFAULT_MAX_WATCHES, DEFAULT_MAX_WATCHES_PER_CALLER,
-    DEFAULT_REQUEST_TIMEOUT, default_connections_per_address,
-};
 use tetrion_server::{Hosts, Origins, Server, ServerConfig, is_collector, log_panics};
-use tetrion_service::allotment::{DEFAULT_MEMORY, LEAST_MEMORY};
-use tetrion_service::{Allotment, Deadlines, EvaluationCapacity, NetworkLimits, StoreLimits};
+use tetrion_service::ServerLimits;
 
 /// The options of `tetrion serve`.
 #[derive(Debug, clap::Args)]
@@ -43,97 +37,12 @@ pub struct ServeArgs {
     #[command(flatten)]
     pub computing: ComputingArgs,
 
-    /// Maximum number of sessions
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_SESSIONS)]
-    pub max_sessions: u32,
-
-    /// Maximum number of environments in all sessions together
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_ENVS)]
-    pub max_envs: u32,
-
-    /// Memory for all sessions, in MiB: environments, explicit piece sequences and stored answers
-    #[arg(long, value_name = "MIB", default_value_t = Allotment::DEFAULT.sessions >> 20, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
-    pub session_memory: u64,
-
-    /// Memory for all evaluations, in MiB, as the server estimates it when they start
-    #[arg(long, value_name = "MIB", default_value_t = Allotment::DEFAULT.evaluations >> 20, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
-    pub evaluation_memory: u64,
-
-    /// Maximum number of calls that watch sessions
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_WATCHES)]
-    pub max_watches: u32,
-
-    /// Maximum number of calls that watch sessions, per caller
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_WATCHES_PER_CALLER)]
-    pub max_watches_per_caller: u32,
-
-    /// Maximum number of evaluations in progress
-    #[arg(long, value_name = "N", default_value_t = Allotment::DEFAULT.max_evaluations)]
-    pub max_evaluations: u32,
-
-    /// Maximum number of evaluations in progress, per caller
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_EVALUATIONS_PER_CALLER)]
-    pub max_evaluations_per_caller: u32,
-
-    /// Seconds that a client may leave an answer unread while others wait: an evaluation or a watch when all places are
-    /// taken, any answer when a quarter of --answer-memory is in use
-    #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_MAX_UNREAD.as_secs_f64(), value_parser = seconds)]
-    pub max_unread_time: f64,
-
-    /// CPU seconds per call, as the server estimates them; evaluations are exempt
-    #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_MAX_CALL_WORK.as_secs_f64(), value_parser = seconds)]
-    pub max_call_work: f64,
-
-    /// Memory for the whole server, in MiB, at least 256. Sets the defaults of the limits on sessions, evaluations,
-    /// requests, answers, connections and calls [default: as with 4096]
-    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(LEAST_MEMORY >> 20..=1 << 20))]
-    pub memory: Option<u64>,
-
-    /// Maximum number of connections
-    #[arg(long, value_name = "N", default_value_t = Allotment::DEFAULT.max_connections, value_parser = at_least_one())]
-    pub max_connections: u32,
-
-    /// Maximum number of connections per address; a proxy is one address, and an IPv6 /64 network too
-    ///
-    /// [default: half of --max-connections]
-    #[arg(long, value_name = "N", value_parser = at_least_one())]
-    pub max_connections_per_address: Option<u32>,
-
-    /// Maximum number of calls in progress
-    #[arg(long, value_name = "N", default_value_t = Allotment::DEFAULT.max_calls, value_parser = at_least_one())]
-    pub max_calls: u32,
-
-    /// Maximum number of calls in progress, per connection
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_CALLS_PER_CONNECTION, value_parser = at_least_one())]
-    pub max_calls_per_connection: u32,
-
-    /// Memory for requests, in MiB, from arrival until the answer
-    #[arg(long, value_name = "MIB", default_value_t = Allotment::DEFAULT.requests >> 20, value_parser = traffic_mib())]
-    pub request_memory: u64,
-
-    /// Memory for unread answers, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = Allotment::DEFAULT.answers >> 20, value_parser = traffic_mib())]
-    pub answer_memory: u64,
-
-    /// Seconds until a connection's first request, including the TLS handshake
-    #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_FIRST_REQUEST_TIMEOUT.as_secs_f64(), value_parser = timeout)]
-    pub first_request_timeout: f64,
-
-    /// Seconds to wait for the next 64 KiB of a request
-    #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_REQUEST_TIMEOUT.as_secs_f64(), value_parser = timeout)]
-    pub request_timeout: f64,
-
-    /// Seconds to wait for a client to read an answer
-    #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_ANSWER_TIMEOUT.as_secs_f64(), value_parser = timeout)]
-    pub answer_timeout: f64,
-
-    /// Seconds that a connection may stay open without a call
-    #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_IDLE_TIMEOUT.as_secs_f64(), value_parser = timeout)]
-    pub idle_timeout: f64,
+    #[command(flatten)]
+    pub limits: LimitArgs,
 
     /// Seconds that open calls may continue after SIGTERM or Ctrl-C
-    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds)]
-    pub drain_timeout: f64,
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    pub drain_timeout: Duration,
 
     /// Folder to keep sessions in across restarts: the server writes them on exit, and the next server restores them
     #[arg(long, value_name = "DIR")]
@@ -174,26 +83,6 @@ pub struct ServeArgs {
     pub log_format: LogFormat,
 }
 
-/// The command line's definition, with defaults for the limits that follow from `--memory`.
-pub(super) fn with_memory(command: clap::Command, mib: u64) -> clap::Command {
-    let Allotment { sessions, evaluations, requests, answers, max_connections, max_calls, max_evaluations } =
-        Allotment::new(mib << 20);
-    let shares = [
-        ("session_memory", sessions >> 20),
-        ("evaluation_memory", evaluations >> 20),
-        ("request_memory", requests >> 20),
-        ("answer_memory", answers >> 20),
-        ("max_connections", max_connections.into()),
-        ("max_calls", max_calls.into()),
-        ("max_evaluations", max_evaluations.into()),
-    ];
-    command.mut_subcommand("serve", |serve| {
-        shares
-            .into_iter()
-            .fold(serve, |serve, (id, share)| serve.mut_arg(id, |arg| arg.default_value(share.to_string())))
-    })
-}
-
 /// Form in which the log is written to stderr.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum LogFormat {
@@ -215,27 +104,8 @@ fn address(text: &str) -> Result<SocketAddr, String> {
     })
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
-    let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
-    let range = 0.0..=1e6;
-    if range.contains(&seconds) { Ok(seconds) } else { Err("expected 0 to a million seconds".to_owned()) }
-}
-
-/// Parses a time limit for clients, at least 0.1 seconds.
-fn timeout(text: &str) -> Result<f64, String> {
-    let seconds = seconds(text)?;
-    if seconds >= 0.1 { Ok(seconds) } else { Err("expected 0.1 to a million seconds".to_owned()) }
-}
-
-fn at_least_one() -> clap::builder::RangedI64ValueParser<u32> {
-    clap::value_parser!(u32).range(1..)
-}
-
-/// The range of `--request-memory` and `--answer-memory`: as much as a server with the least memory has, up to 1 TiB.
-fn traffic_mib() -> clap::builder::RangedU64ValueParser<u64> {
-    const LEAST: Allotment = Allotment::new(LEAST_MEMORY);
-    const { assert!(LEAST.requests == LEAST.answers) };
-    clap::value_parser!(u64).range(LEAST.requests >> 20..=1 << 20)
+fn seconds(text: &str) -> Result<Duration, String> {
+    limits::time(text, Duration::ZERO)
 }
 
 /// Parses an origin in the form that browsers send, for byte-wise comparison.
@@ -312,12 +182,12 @@ async fn serve(mut access: Access, args: &ServeArgs) -> anyhow::Result<()> {
     if args.exit_on_stdin_eof {
         stop_on_stdin_eof(stop.clone());
     }
-    warn_of_too_much(args, &config);
-    let (store, evaluations, network) = (config.store, config.evaluations, config.network);
+    let limits = config.limits;
+    warn_of_too_much(&limits);
     let server = Server::bind(config).await?;
     let address = server.local_addr();
     info!(%address, version = env!("CARGO_PKG_VERSION"), "listening");
-    log_limits(store, evaluations, network);
+    limits.log();
     // The only line on stdout, for programs that start a server and need its address.
     if let Err(error) = print(&format!("tetrion listening on {address}\n")) {
         warn!("{error:#}; serving anyway");
@@ -343,29 +213,12 @@ fn config(args: &ServeArgs, access: &Access) -> anyhow::Result<ServerConfig> {
         listed => Hosts::Local(listed.to_vec()),
     };
     args.computing.load_values()?;
-    let max_unread = Duration::from_secs_f64(args.max_unread_time);
     Ok(ServerConfig {
         listen: args.listen,
         num_threads: args.computing.threads as usize,
         kernel: args.computing.kernel()?,
-        store: StoreLimits {
-            max_sessions: args.max_sessions,
-            max_envs: args.max_envs,
-            memory: args.session_memory << 20,
-            max_watches: args.max_watches,
-            max_watches_per_caller: args.max_watches_per_caller,
-            max_unread,
-        },
-        evaluations: EvaluationCapacity {
-            max_evaluations: args.max_evaluations,
-            max_per_caller: args.max_evaluations_per_caller,
-            memory: args.evaluation_memory << 20,
-            max_unread,
-        },
-        memory: args.memory.map_or(DEFAULT_MEMORY, |mib| mib << 20),
-        max_call_work: Duration::from_secs_f64(args.max_call_work),
-        network: network(args),
-        drain_timeout: Duration::from_secs_f64(args.drain_timeout),
+        limits: args.limits.0,
+        drain_timeout: args.drain_timeout,
         tokens: access.tokens.clone(),
         tls: access.tls(),
         origins,
@@ -378,60 +231,10 @@ fn config(args: &ServeArgs, access: &Access) -> anyhow::Result<ServerConfig> {
 }
 
 /// Warns if the limits on memory add up to more than `--memory`.
-fn warn_of_too_much(args: &ServeArgs, config: &ServerConfig) {
-    let limits = Allotment {
-        sessions: config.store.memory,
-        evaluations: config.evaluations.memory,
-        requests: config.network.request_memory,
-        answers: config.network.answer_memory,
-        max_connections: config.network.max_connections,
-        max_calls: config.network.max_calls,
-        max_evaluations: config.evaluations.max_evaluations,
-    };
-    let (all, memory) = (limits.worst_case() >> 20, args.memory);
-    if memory.is_some_and(|memory| all > memory) {
-        warn!("the limits on memory add up to {all} MiB, more than --memory");
-    }
-}
-
-/// Logs the limits that follow from `--memory`, and those that only operators see.
-fn log_limits(store: StoreLimits, evaluations: EvaluationCapacity, network: NetworkLimits) {
-    let NetworkLimits { max_connections, max_connections_per_address, max_calls, .. } = network;
-    let Deadlines { first_request, request, answer, idle } = network.deadlines;
-    info!(
-        session_memory_mib = store.memory >> 20,
-        evaluation_memory_mib = evaluations.memory >> 20,
-        request_memory_mib = network.request_memory >> 20,
-        answer_memory_mib = network.answer_memory >> 20,
-        max_connections,
-        max_connections_per_address,
-        max_calls,
-        max_calls_per_connection = network.max_calls_per_connection,
-        max_evaluations = evaluations.max_evaluations,
-        first_request_timeout = ?first_request,
-        request_timeout = ?request,
-        answer_timeout = ?answer,
-        idle_timeout = ?idle,
-        "limits"
-    );
-}
-
-fn network(args: &ServeArgs) -> NetworkLimits {
-    NetworkLimits {
-        max_connections: args.max_connections,
-        max_connections_per_address: args
-            .max_connections_per_address
-            .unwrap_or(default_connections_per_address(args.max_connections)),
-        max_calls: args.max_calls,
-        max_calls_per_connection: args.max_calls_per_connection,
-        request_memory: args.request_memory << 20,
-        answer_memory: args.answer_memory << 20,
-        deadlines: Deadlines {
-            first_request: Duration::from_secs_f64(args.first_request_timeout),
-            request: Duration::from_secs_f64(args.request_timeout),
-            answer: Duration::from_secs_f64(args.answer_timeout),
-            idle: Duration::from_secs_f64(args.idle_timeout),
-        },
+fn warn_of_too_much(limits: &ServerLimits) {
+    let all = limits.worst_case();
+    if all > limits.memory {
+        warn!("the limits on memory add up to {} MiB, more than --memory", all >> 20);
     }
 }
 

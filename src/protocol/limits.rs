@@ -1,7 +1,8 @@
 //! Every limit on a request, and the reason for its value.
 //!
-//! `GetServerInfo` reports each limit that a client can act on, so a client need not know this file. Limits on the
-//! server as a whole (sessions, environments of all sessions) have their defaults here; flags change them.
+//! `GetServerInfo` reports each limit that a client can act on, so a client need not know this file. It has constants and
+//! no table, because each is used by name where a request is checked, and no flag changes it. The limits on a server as a
+//! whole, which flags change, are in the package of the services.
 
 use std::time::Duration;
 
@@ -10,12 +11,6 @@ use super::error::DecodeError;
 /// Environments per session. With more, one call would take too long: 65,536 steps and their observations take tens of
 /// milliseconds.
 pub const MAX_ENVS_PER_SESSION: u32 = 65_536;
-
-/// Default limit on sessions: more learners than a machine can feed.
-pub const DEFAULT_MAX_SESSIONS: u32 = 1_024;
-
-/// Default limit on environments of all sessions: 64 MiB on small playfields, 256 MiB on the largest.
-pub const DEFAULT_MAX_ENVS: u32 = 262_144;
 
 /// Bytes of a request to a call that takes bulk data. The largest useful requests, thousands of snapshots or weight
 /// vectors, take several megabytes.
@@ -142,26 +137,6 @@ pub const MAX_MODEL_WORK: u64 = 1 << 17;
 /// Finished games of an evaluation that may wait for the caller, 1 MiB; with more, no new games start.
 pub const MAX_UNREAD_GAMES: usize = 16_384;
 
-/// Default limit on concurrent evaluations per caller: a quarter of all.
-pub const DEFAULT_MAX_EVALUATIONS_PER_CALLER: u32 = 16;
-
-/// Default time after which an unread answer of an evaluation or a watch must yield if another call needs its place.
-/// Programs take less time between two messages, and other callers need not wait longer.
-pub const DEFAULT_MAX_UNREAD: Duration = Duration::from_secs(10);
-
-/// Default limit on the estimated time of a call on one core, except evaluations. Under nearly all rules and features
-/// it is enough for every placement of the largest number of positions.
-pub const DEFAULT_MAX_CALL_WORK: Duration = Duration::from_secs(60);
-
-/// Default limit on connections per address, given the limit on all connections: half of it, rounded up. This is enough
-/// for a proxy or a lab with one address, and leaves as much to others.
-pub fn default_connections_per_address(max_connections: u32) -> u32 {
-    max_connections.div_ceil(2)
-}
-
-/// Concurrent calls per connection. Further calls wait in the client, which learns the limit when it connects.
-pub const DEFAULT_MAX_CALLS_PER_CONNECTION: u32 = 1_024;
-
 /// Bytes that one call may send before it must wait for the server to read them.
 pub const STREAM_WINDOW: u32 = 256 << 10;
 /// Bytes that all calls of a connection together may send before they must wait for the server to read them. Until then
@@ -191,19 +166,6 @@ pub const OWN_CALLS: u64 = 8;
 /// step of hundreds of environments, or the answer of GetCatalog.
 pub const OWN_MEMORY: u64 = 64 << 10;
 
-/// Longest silence of a connection before its first request, including the TLS handshake.
-pub const DEFAULT_FIRST_REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// Longest wait for the next 64 KiB of a request.
-pub const DEFAULT_REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// Longest time that a client may leave an answer unread: longer than a learner thinks between two reads.
-pub const DEFAULT_ANSWER_TIMEOUT: Duration = DEFAULT_TTL;
-
-/// Longest time that a connection stays open without a call: longer than the default lease. Clients reconnect by
-/// themselves.
-pub const DEFAULT_IDLE_TIMEOUT: Duration = Duration::from_secs(15 * 60);
-
 /// Recorded games of one evaluation. Each may have [`MAX_RECORDED_BYTES`] of actions and as many of landings, 32 MiB in
 /// total, which the server holds until the caller has read them.
 pub const MAX_RECORDED_GAMES: u32 = 16;
@@ -228,12 +190,6 @@ pub const MAX_RECORDING_BYTES: u32 = 32 << 20;
 
 /// Bytes of a descriptive text in a recording: two lines of a terminal.
 pub const MAX_RECORDING_TEXT: usize = 200;
-
-/// Default limit on concurrent watches: enough for everyone who looks at a cluster's learners.
-pub const DEFAULT_MAX_WATCHES: u32 = 256;
-
-/// Default limit on concurrent watches per caller: a quarter of all.
-pub const DEFAULT_MAX_WATCHES_PER_CALLER: u32 = 64;
 
 /// Concurrent watches per session. For each watch, a step takes a few tens of nanoseconds more per watched environment.
 pub const MAX_WATCHES_PER_SESSION: u32 = 8;

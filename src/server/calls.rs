@@ -23,7 +23,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use axum::http::{HeaderMap, Request, Response};
 use bytes::Bytes;
@@ -48,7 +48,7 @@ use super::traces::Traces;
 use tetrion_core::pool::Pool;
 use tetrion_service::budget::Share;
 use tetrion_service::status::{Refusal, count};
-use tetrion_service::{Busy, CallContext, NetworkLimits, Pressure};
+use tetrion_service::{Busy, CallContext, Pressure, ServerLimits};
 
 /// The layer, which wraps the router of all gRPC services.
 #[derive(Clone, Debug)]
@@ -112,7 +112,7 @@ where
     R: http_body::Body<Data = Bytes> + Send + 'static,
     R::Error: Into<BoxError>,
 {
-    let peer = Connections::new(NetworkLimits::default(), Duration::MAX, &Pressure::default()).peer();
+    let peer = Connections::new(ServerLimits::default(), &Pressure::default()).peer();
     CallLayer::new(drain, tokens, pool, None).layer(service).map_request(move |mut request: Request<Body>| {
         request.extensions_mut().insert(peer.clone());
         request
@@ -179,7 +179,7 @@ where
             // A call with one answer ends soon, and its effects cannot be undone.
             removed = Some(token_removed).filter(|_| record.method.answers_stream);
         }
-        let takes = record.method.takes.at_most(peer.max_request_bytes());
+        let takes = record.method.takes.at_most(peer.limits().max_request_bytes());
         let body = Body::new(record.received(Body::new(body)));
         let reception = Reception::new(body, takes, &peer, call.clone());
         let body = match Encoding::take(&mut parts.headers) {

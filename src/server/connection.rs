@@ -2,7 +2,7 @@
 //!
 //! A client can hold a connection and send nothing, in the middle of a TLS handshake or after a request. It can also
 //! leave an answer unread forever and still answer HTTP/2's pings. No call notices that, because HTTP/2 asks a call for
-//! more only when the client has room for more. So the connection itself checks its [`Deadlines`] at every read and
+//! more only when the client has room for more. So the connection itself checks its deadlines at every read and
 //! write, and when the next deadline is due.
 
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ use tetrion_protocol::limits::{CONNECTION_MEMORY, OWN_CALLS, OWN_MEMORY};
 use tetrion_service::brake::Brake;
 use tetrion_service::budget::{Budget, Share};
 use tetrion_service::metrics::{CONNECTIONS, CONNECTIONS_ACCEPTED, CONNECTIONS_CLOSED};
-use tetrion_service::{Deadlines, NetworkLimits, Pressure};
+use tetrion_service::{Pressure, ServerLimits};
 
 /// Limit on log lines about closed connections.
 static LINES: Brake = Brake::new(20);
@@ -37,16 +37,12 @@ pub(super) const CLOSED_FOR: [&str; 3] = ["no_request", "idle", "unread_answer"]
 /// State shared by all connections of a server.
 #[derive(Debug)]
 pub(super) struct Connections {
-    deadlines: Deadlines,
+    limits: ServerLimits,
     pub connections: Arc<Budget>,
     pub addresses: Arc<Addresses>,
     pub calls: Arc<Budget>,
     requests: Arc<Budget>,
     answers: Arc<Budget>,
-    /// Bytes of the largest request.
-    max_request_bytes: u32,
-    /// Longest time that an answer may stay unread while memory for answers is scarce.
-    max_unread: Duration,
 }
 
 /// A TCP connection, whose calls find their shared state in the extensions.
@@ -78,9 +74,7 @@ struct PeerState {
     requests: Arc<Budget>,
     /// Bytes of answers that the client has not read.
     answers: Arc<Budget>,
-    max_request_bytes: u32,
-    deadlines: Deadlines,
-    max_unread: Duration,
+    limits: ServerLimits,
     life: Mutex<Life>,
 }
 
@@ -128,17 +122,16 @@ enum Overdue {
 }
 
 impl Connections {
-    pub(super) fn new(limits: NetworkLimits, max_unread: Duration, pressure: &Pressure) -> Arc<Connections> {
+    pub(super) fn new(mut limits: ServerLimits, pressure: &Pressure) -> Arc<Connections> {
+        // A deadline of zero would always be due.
+        limits.max_unread_time = limits.max_unread_time.max(Duration::from_millis(100));
         Arc::new(Connections {
+            limits,
             connections: Budget::new(limits.max_connections.into()),
-            addresses: Addresses::new(limits.max_connections_per_address),
+            addresses: Addresses::new(limits.connections_per_address()),
             calls: Budget::new(limits.max_calls.into()),
             requests: Budget::of_bytes(limits.request_memory, pressure),
             answers: Budget::of_bytes(limits.answer_memory, pressure),
-            // A deadline of zero would always be due.
-            max_unread: max_unread.max(Duration::from_millis(100)),
-            max_request_bytes: limits.max_request_bytes(),
-            deadlines: limits.deadlines,
         })
     }
 
@@ -155,9 +148,7 @@ impl Connections {
             calls: self.calls.part(u64::MAX, OWN_CALLS),
             requests: self.requests.part(CONNECTION_MEMORY, OWN_MEMORY),
             answers: self.answers.part(CONNECTION_MEMORY, OWN_MEMORY),
-            max_request_bytes: self.max_request_bytes,
-            max_unread: self.max_unread,
-            deadlines: self.deadlines,
+            limits: self.limits,
             life: Mutex::new(life),
         }))
     }
@@ -221,18 +212,14 @@ impl Peer {
         &self.0.requests
     }
 
-    /// Bytes of the largest request.
-    pub(super) fn max_request_bytes(&self) -> u32 {
-        self.0.max_request_bytes
-    }
-
     /// Budget for bytes of answers that the client has not read.
     pub(super) fn answers(&self) -> &Arc<Budget> {
         &self.0.answers
     }
 
-    pub(super) fn deadlines(&self) -> &Deadlines {
-        &self.0.deadlines
+    /// The limits of the server.
+    pub(super) fn limits(&self) -> &ServerLimits {
+        &self.0.limits
     }
 
     /// Notes a request that is not a call, such as one for a page.
@@ -252,15 +239,18 @@ impl Peer {
 
     /// The time of the next check, or the deadline that has passed.
     fn check(&self, now: Instant) -> Result<Instant, Overdue> {
-        let Deadlines { first_request, idle, answer, .. } = self.0.deadlines;
-        let soonest = answer.min(self.0.max_unread);
-        let answer = if self.0.answers.is_scarce() { soonest } else { answer };
+        let limits = self.limits();
+        let (idle, soonest) = (limits.idle_timeout, limits.answer_timeout.min(limits.max_unread_time));
+        let answer = if self.0.answers.is_scarce() { soonest } else { limits.answer_timeout };
         let life = self.life();
         // No wait that starts later can be due before this time, even if room becomes scarce.
         let mut next = now + soonest.min(idle);
         if life.num_calls == 0 {
-            let (patience, overdue) =
-                if life.greeted { (idle, Overdue::Idle) } else { (first_request, Overdue::FirstRequest) };
+            let (patience, overdue) = if life.greeted {
+                (idle, Overdue::Idle)
+            } else {
+                (limits.first_request_timeout, Overdue::FirstRequest)
+            };
             let due = life.quiet_since + patience;
             if due <= now {
                 return Err(overdue);

@@ -49,7 +49,7 @@ impl Inside {
         getrandom::u64().map_err(ServerError::Randomness)?;
         let services = ServiceSet::new(config, &Pressure::default())?;
         prepare_codec();
-        let network = Connections::new(config.network, config.evaluations.max_unread, &Pressure::default());
+        let network = Connections::new(config.limits, &Pressure::default());
         let reaper = reap_forever(services.store);
         let upkeep = tokio::spawn(async {
             tokio::select! {

@@ -71,13 +71,11 @@ pub use panics::log_panics;
 use state_dir::StateDir;
 use tetrion_core::pool::{Pool, PoolError};
 use tetrion_protocol::codec::{Gate, set_aside, set_gate};
-use tetrion_protocol::limits::DEFAULT_MAX_CALL_WORK;
 use tetrion_protocol::pb::{environment_service_server, evaluation_service_server};
-use tetrion_service::allotment::DEFAULT_MEMORY;
 use tetrion_service::status::Refusal;
 use tetrion_service::{
-    CallContext, CallPool, Clock, Environments, EvaluationCapacity, Evaluations, Kernel, NetworkLimits,
-    Pressure, ServerFacts, SessionStore, StoreLimits, reap_forever,
+    CallContext, CallPool, Clock, Environments, Evaluations, Kernel, Pressure, ServerFacts, ServerLimits,
+    SessionStore, reap_forever,
 };
 pub use tls::{Tls, TlsError, TlsFiles, Validity, date};
 pub use token::{Replaced, TokenFile, TokenFileError, Tokens};
@@ -102,16 +100,8 @@ pub struct ServerConfig {
     pub num_threads: usize,
     /// Kernel that measures placements. All kernels give equal results.
     pub kernel: Kernel,
-    /// Limits on sessions and environments.
-    pub store: StoreLimits,
-    /// Limits on evaluations, and on how long their answers may stay unread.
-    pub evaluations: EvaluationCapacity,
-    /// Bytes that the process may use. When it uses nearly all of them, the server refuses large calls.
-    pub memory: u64,
-    /// Longest estimated time of a call on one core, except evaluations.
-    pub max_call_work: Duration,
-    /// Limits on connections, calls, and the memory that they hold.
-    pub network: NetworkLimits,
+    /// Limits on what clients can make the server hold.
+    pub limits: ServerLimits,
     /// Time after the start of the shutdown in which open calls may end.
     pub drain_timeout: Duration,
     /// Accepted tokens. Each call must carry one as `authorization: Bearer TOKEN`; health and reflection stay open.
@@ -138,11 +128,7 @@ impl Default for ServerConfig {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 50451)),
             num_threads: 0,
             kernel: Kernel::default(),
-            store: StoreLimits::default(),
-            evaluations: EvaluationCapacity::default(),
-            memory: DEFAULT_MEMORY,
-            max_call_work: DEFAULT_MAX_CALL_WORK,
-            network: NetworkLimits::default(),
+            limits: ServerLimits::default(),
             drain_timeout: Duration::from_secs(10),
             tokens: Tokens::default(),
             tls: None,
@@ -208,7 +194,7 @@ struct ServiceSet {
     evaluations: Evaluations,
     players: Arc<Pool>,
     callers: Arc<Pool>,
-    max_evaluations: u32,
+    limits: ServerLimits,
 }
 
 impl ServiceSet {
@@ -216,27 +202,25 @@ impl ServiceSet {
         metrics::install();
         let players = Pool::with_niceness(config.num_threads, "player", NICENESS.1)?;
         let callers = Pool::with_niceness(0, "caller", NICENESS.0)?;
-        let calls = CallPool::new(callers.clone(), config.max_call_work, pressure.clone());
+        let calls = CallPool::new(callers.clone(), config.limits.max_call_work, pressure.clone());
         let facts = ServerFacts {
-            evaluations: config.evaluations,
+            limits: config.limits,
             num_threads: players.num_threads() as u32,
             kernel: config.kernel,
-            network: config.network,
         };
-        let store = Arc::new(SessionStore::new(config.store, Clock::system(), pressure));
+        let store = Arc::new(SessionStore::new(config.limits, Clock::system(), pressure));
         Ok(ServiceSet {
             environments: Environments::new(store.clone(), calls.clone(), facts),
-            evaluations: Evaluations::new(players.clone(), calls, config.kernel, config.evaluations),
+            evaluations: Evaluations::new(players.clone(), calls, config.kernel, config.limits),
             players,
             callers,
-            max_evaluations: config.evaluations.max_evaluations,
+            limits: config.limits,
             store,
         })
     }
 
     fn activity(&self, network: &Connections, tls: Option<&Tls>) -> Activity {
         let (request_bytes, answer_bytes) = network.memory();
-        let limits = self.store.limits();
         let threads =
             |name, pool: &Pool| Threads { pool: name, number: pool.num_threads(), activity: pool.activity() };
         Activity {
@@ -245,13 +229,13 @@ impl ServiceSet {
             request_bytes,
             answer_bytes,
             sessions: self.store.num_sessions(),
-            max_sessions: limits.max_sessions,
+            max_sessions: self.limits.max_sessions,
             environments: self.store.num_envs(),
-            max_environments: limits.max_envs,
+            max_environments: self.limits.max_envs,
             watches: self.store.num_watches(),
-            max_watches: limits.max_watches,
+            max_watches: self.limits.max_watches,
             evaluations: self.evaluations.num_running(),
-            max_evaluations: self.max_evaluations,
+            max_evaluations: self.limits.max_evaluations,
             certificate_expiry: tls.map(|tls| tls.validity().ends),
             pools: [threads("player", &self.players), threads("caller", &self.callers)],
         }
@@ -272,12 +256,12 @@ impl Server {
         let unbound = |source| ServerError::Listen { listen, source };
         let listener = TcpListener::bind(listen).await.map_err(unbound)?;
         let local_addr = listener.local_addr().map_err(unbound)?;
-        let pressure = Pressure::new(config.memory, process::memory);
+        let pressure = Pressure::new(config.limits.memory, process::memory);
         let services = ServiceSet::new(&config, &pressure)?;
         let open =
             |path: &PathBuf| StateDir::open(path, &services.store).map_err(|error| config.state_error(error));
         let state = config.state.as_ref().map(open).transpose()?;
-        let network = Connections::new(config.network, config.evaluations.max_unread, &pressure);
+        let network = Connections::new(config.limits, &pressure);
         let traces = config.otlp.as_deref().map(Traces::start).transpose()?;
         Ok(Server { local_addr, listener, network, services, state, traces, config })
     }
@@ -332,7 +316,7 @@ impl Server {
             drain.cancel();
         };
         let incoming = IncomingConnections::new(self.listener, self.network, self.config.tls.clone());
-        let max_calls = self.config.network.max_calls_per_connection;
+        let max_calls = self.config.limits.max_calls_per_connection;
         let serving = serving::serve(app, incoming, max_calls, begin_drain);
         let out_of_time = async {
             drain.cancelled().await;

@@ -10,7 +10,7 @@
 //!   left. It does not wait: unread bytes would fill the connection's window, and the messages that it waits for would
 //!   never be complete;
 //! * ends a call whose client stops in the middle of a message, or before its only message has ended: each [`STRETCH`]
-//!   must arrive within [`Deadlines::request`](tetrion_service::Deadlines);
+//!   must arrive within [`ServerLimits::request_timeout`](tetrion_service::ServerLimits::request_timeout);
 //! * holds back the end of a call's only message until the request has ended, because from then on the message takes
 //!   more memory, decompressed and decoded, and a thread.
 //!
@@ -93,7 +93,7 @@ impl Reception {
             takes,
             share: peer.requests().share(),
             call,
-            patience: peer.deadlines().request,
+            patience: peer.limits().request_timeout,
             overdue: None,
             in_stretch: 0,
             prefix: [0; PREFIX],

@@ -99,7 +99,7 @@ impl StateDir {
             Some(left) => fs::rename(self.sessions(), left)?,
         }
         self.reserve.begin(private().create_new(true).open(self.reserved())?);
-        self.warn_of_little_room(file_bytes(store.limits().memory));
+        self.warn_of_little_room(file_bytes(store.memory().limit()));
         self.sync()
     }
 

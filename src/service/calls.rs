@@ -91,11 +91,6 @@ impl CallPool {
         &self.pressure
     }
 
-    /// Longest work of a call on one core.
-    pub fn max_work(&self) -> Duration {
-        self.max_work
-    }
-
     /// The threads for calls, as this caller uses them.
     pub fn lane(&self, party: Party) -> CallLane {
         let CallPool { pool, max_work, pressure, crowd } = self;

@@ -299,7 +299,7 @@ impl EnvironmentService for Environments {
         request: Request<pb::GetServerInfoRequest>,
     ) -> Result<Response<pb::GetServerInfoResponse>, Status> {
         let (desk, _) = self.desk(request);
-        desk.respond(self.facts.info(self.store.limits(), &self.calls, desk.limits))
+        desk.respond(self.facts.info(desk.limits))
     }
 
     async fn get_catalog(

@@ -6,7 +6,7 @@
 //!
 //! Every evaluation ends with its task. When the caller leaves, its deadline passes or the server drains, the stream
 //! and the task are dropped, and the threads stop at their next check of the flag. A caller that stays but does not
-//! read loses its place: after [`EvaluationCapacity::max_unread`] if another evaluation needs the place, and after
+//! read loses its place: after [`ServerLimits::max_unread_time`] if another evaluation needs the place, and after
 //! `PATIENCE` in any case.
 
 use std::pin::Pin;
@@ -27,18 +27,18 @@ use tetrion_protocol::evaluation::{
     DecodedEvaluation, decode, encode_estimates, encode_recording, encode_results,
 };
 use tetrion_protocol::footprint::evaluation_bytes;
-use tetrion_protocol::limits::{DEFAULT_MAX_EVALUATIONS_PER_CALLER, DEFAULT_MAX_UNREAD, MAX_REQUEST_BYTES};
+use tetrion_protocol::limits::MAX_REQUEST_BYTES;
 use tetrion_protocol::pb;
 use tetrion_protocol::pb::evaluate_policies_response::Event;
 use tetrion_protocol::pb::evaluation_service_server::{EvaluationService, EvaluationServiceServer};
 
-use super::allotment::Allotment;
 use super::answers::Answers;
 use super::budget::{Budget, Parts, Share};
 use super::caller::{Caller, CallerLimits, party_of};
 use super::calls::CallPool;
 use super::context::CallContext;
 use super::games::{Keep, RunningGames, Unread};
+use super::limits::ServerLimits;
 use super::places::{Capacity, Full, Places};
 use super::pressure::Pressure;
 use super::refusal::{Refusal, Scope};
@@ -56,28 +56,6 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 type EvaluationMessage = pb::EvaluatePoliciesResponse;
 
-/// Limits on evaluations: their number, their memory, and how long their answers may stay unread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EvaluationCapacity {
-    pub max_evaluations: u32,
-    pub max_per_caller: u32,
-    /// Bytes of all evaluations.
-    pub memory: u64,
-    /// Time after which an unread answer must yield if another evaluation needs its place.
-    pub max_unread: Duration,
-}
-
-impl Default for EvaluationCapacity {
-    fn default() -> EvaluationCapacity {
-        EvaluationCapacity {
-            max_evaluations: Allotment::DEFAULT.max_evaluations,
-            max_per_caller: DEFAULT_MAX_EVALUATIONS_PER_CALLER,
-            memory: Allotment::DEFAULT.evaluations,
-            max_unread: DEFAULT_MAX_UNREAD,
-        }
-    }
-}
-
 /// The service: a pool of threads, and a limit on evaluations.
 #[derive(Clone, Debug)]
 pub struct Evaluations {
@@ -94,10 +72,13 @@ impl Evaluations {
     ///
     /// # Panics
     /// In calls, if this machine does not support the kernel.
-    pub fn new(pool: Arc<Pool>, calls: CallPool, kernel: Kernel, limits: EvaluationCapacity) -> Evaluations {
-        let EvaluationCapacity { max_evaluations: max, max_per_caller, memory, max_unread } = limits;
-        let places = Places::new(Capacity { max, max_per_caller, max_unread });
-        let memory = Arc::new(Parts::new(Budget::of_bytes(memory, calls.pressure())));
+    pub fn new(pool: Arc<Pool>, calls: CallPool, kernel: Kernel, limits: ServerLimits) -> Evaluations {
+        let places = Places::new(Capacity {
+            max: limits.max_evaluations,
+            max_per_caller: limits.max_evaluations_per_caller,
+            max_unread: limits.max_unread_time,
+        });
+        let memory = Arc::new(Parts::new(Budget::of_bytes(limits.evaluation_memory, calls.pressure())));
         Evaluations { pool, calls, kernel, places, memory }
     }
 
@@ -112,7 +93,7 @@ impl Evaluations {
             .send_compressed(CompressionEncoding::Zstd)
     }
 
-    /// Memory that evaluations use, out of [`EvaluationCapacity::memory`].
+    /// Memory that evaluations use, out of [`ServerLimits::evaluation_memory`].
     pub fn memory(&self) -> &Arc<Budget> {
         self.memory.whole()
     }

@@ -1,117 +1,37 @@
 //! GetServerInfo: the identity and the limits of this server.
 
-use std::time::Duration;
-
 use tetrion_core::engine::RULES_VERSION;
 use tetrion_core::engine::rules::{HEIGHTS, MAX_POINTS, MAX_PREVIEW, WIDTHS};
 use tetrion_core::features::kernel::Kernel;
 use tetrion_protocol::revision::PROTOCOL_REVISION;
 use tetrion_protocol::{duration, limits, pb};
 
-use super::allotment::Allotment;
 use super::caller::CallerLimits;
-use super::calls::CallPool;
-use super::evaluation::EvaluationCapacity;
-use super::sessions::StoreLimits;
+use super::limits::ServerLimits;
 
 /// Facts about a server that do not change while it runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ServerFacts {
-    pub evaluations: EvaluationCapacity,
+    pub limits: ServerLimits,
     /// Threads that play games of evaluations.
     pub num_threads: u32,
     pub kernel: Kernel,
-    /// The limits on connections, calls, and the memory that they hold.
-    pub network: NetworkLimits,
-}
-
-/// Limits on what clients can make a server hold by connecting, by calling, and by not reading answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NetworkLimits {
-    pub max_connections: u32,
-    /// Concurrent connections from one address.
-    pub max_connections_per_address: u32,
-    /// Concurrent calls on all connections.
-    pub max_calls: u32,
-    /// Concurrent calls on one connection.
-    pub max_calls_per_connection: u32,
-    /// Bytes of requests, from arrival to answer.
-    pub request_memory: u64,
-    /// Bytes of answers that clients have not read.
-    pub answer_memory: u64,
-    pub deadlines: Deadlines,
-}
-
-/// Times that a server waits for its clients.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Deadlines {
-    /// Until the first request on a connection, including the TLS handshake.
-    pub first_request: Duration,
-    /// Until the next part of a request that has begun.
-    pub request: Duration,
-    /// Until a client has read an answer.
-    pub answer: Duration,
-    /// Until the next call on a connection.
-    pub idle: Duration,
-}
-
-impl NetworkLimits {
-    /// Bytes of the largest request. One connection gets at most half of the memory for requests.
-    pub fn max_request_bytes(&self) -> u32 {
-        limits::MAX_REQUEST_BYTES.min(u32::try_from(self.request_memory / 2).unwrap_or(u32::MAX))
-    }
-
-    /// Bytes of the largest answer. One connection gets at most half of the memory for answers.
-    pub fn max_response_bytes(&self) -> u32 {
-        limits::MAX_RESPONSE_BYTES.min(u32::try_from(self.answer_memory / 2).unwrap_or(u32::MAX))
-    }
-}
-
-impl Default for NetworkLimits {
-    fn default() -> NetworkLimits {
-        let Allotment { requests, answers, max_connections, max_calls, .. } = Allotment::DEFAULT;
-        NetworkLimits {
-            max_connections,
-            max_connections_per_address: limits::default_connections_per_address(max_connections),
-            max_calls,
-            max_calls_per_connection: limits::DEFAULT_MAX_CALLS_PER_CONNECTION,
-            request_memory: requests,
-            answer_memory: answers,
-            deadlines: Deadlines::default(),
-        }
-    }
-}
-
-impl Default for Deadlines {
-    fn default() -> Deadlines {
-        Deadlines {
-            first_request: limits::DEFAULT_FIRST_REQUEST_TIMEOUT,
-            request: limits::DEFAULT_REQUEST_TIMEOUT,
-            answer: limits::DEFAULT_ANSWER_TIMEOUT,
-            idle: limits::DEFAULT_IDLE_TIMEOUT,
-        }
-    }
 }
 
 impl ServerFacts {
     /// The answer of GetServerInfo to this caller.
-    pub(super) fn info(
-        &self,
-        store: StoreLimits,
-        calls: &CallPool,
-        caller: CallerLimits,
-    ) -> pb::GetServerInfoResponse {
+    pub(super) fn info(&self, caller: CallerLimits) -> pb::GetServerInfoResponse {
         pb::GetServerInfoResponse {
             server_version: env!("CARGO_PKG_VERSION").to_owned(),
             rules_version: RULES_VERSION.to_owned(),
             protocol_revision: PROTOCOL_REVISION,
             limits: Some(pb::Limits {
-                sessions: Some(session_limits(store, caller)),
+                sessions: Some(session_limits(&self.limits, caller)),
                 rules: Some(rules_limits()),
-                evaluations: Some(evaluation_limits(self.evaluations, caller)),
+                evaluations: Some(evaluation_limits(&self.limits, caller)),
                 models: Some(model_limits()),
-                messages: Some(message_limits(calls, self.evaluations, &self.network)),
-                watches: Some(watch_limits(store, caller)),
+                messages: Some(message_limits(&self.limits)),
+                watches: Some(watch_limits(&self.limits, caller)),
                 formulas: Some(pb::FormulaLimits {
                     max_formula_bytes: limits::MAX_FORMULA_BYTES,
                     max_formula_depth: limits::MAX_FORMULA_DEPTH,
@@ -124,8 +44,8 @@ impl ServerFacts {
     }
 }
 
-fn session_limits(store: StoreLimits, caller: CallerLimits) -> pb::SessionLimits {
-    let StoreLimits { max_sessions, max_envs, .. } = store;
+fn session_limits(server: &ServerLimits, caller: CallerLimits) -> pb::SessionLimits {
+    let ServerLimits { max_sessions, max_envs, .. } = *server;
     pb::SessionLimits {
         max_sessions,
         max_sessions_per_caller: caller.max_sessions.map_or(max_sessions, |own| own.min(max_sessions)),
@@ -152,10 +72,10 @@ fn rules_limits() -> pb::RulesLimits {
     }
 }
 
-fn evaluation_limits(capacity: EvaluationCapacity, caller: CallerLimits) -> pb::EvaluationLimits {
+fn evaluation_limits(server: &ServerLimits, caller: CallerLimits) -> pb::EvaluationLimits {
     pb::EvaluationLimits {
-        max_evaluations: capacity.max_evaluations,
-        max_evaluations_per_caller: caller.max_evaluations.unwrap_or(capacity.max_per_caller),
+        max_evaluations: server.max_evaluations,
+        max_evaluations_per_caller: caller.max_evaluations.unwrap_or(server.max_evaluations_per_caller),
         max_policies: limits::MAX_POLICIES,
         max_games: limits::MAX_GAMES,
         max_pieces: limits::MAX_PIECES,
@@ -184,30 +104,26 @@ fn model_limits() -> pb::ModelLimits {
     }
 }
 
-fn message_limits(
-    calls: &CallPool,
-    evaluations: EvaluationCapacity,
-    network: &NetworkLimits,
-) -> pb::MessageLimits {
+fn message_limits(server: &ServerLimits) -> pb::MessageLimits {
     pb::MessageLimits {
-        max_request_bytes: network.max_request_bytes(),
+        max_request_bytes: server.max_request_bytes(),
         max_small_request_bytes: limits::MAX_SMALL_REQUEST_BYTES,
         max_decoded_bytes: limits::MAX_DECODED_BYTES,
         default_response_bytes: limits::DEFAULT_RESPONSE_BYTES,
-        max_response_bytes: network.max_response_bytes(),
+        max_response_bytes: server.max_response_bytes(),
         max_name_bytes: limits::MAX_NAME_BYTES as u32,
         max_state_bytes: limits::MAX_STATE_BYTES,
         max_positions: limits::MAX_POSITIONS,
         max_keys: limits::MAX_KEYS,
-        max_call_work: duration::encode(calls.max_work()),
-        max_unread_time: duration::encode(evaluations.max_unread),
+        max_call_work: duration::encode(server.max_call_work),
+        max_unread_time: duration::encode(server.max_unread_time),
     }
 }
 
-fn watch_limits(store: StoreLimits, caller: CallerLimits) -> pb::WatchLimits {
+fn watch_limits(server: &ServerLimits, caller: CallerLimits) -> pb::WatchLimits {
     pb::WatchLimits {
-        max_watches: store.max_watches,
-        max_watches_per_caller: caller.max_watches.unwrap_or(store.max_watches_per_caller),
+        max_watches: server.max_watches,
+        max_watches_per_caller: caller.max_watches.unwrap_or(server.max_watches_per_caller),
         max_watches_per_session: limits::MAX_WATCHES_PER_SESSION,
         max_watched_envs: limits::MAX_WATCHED_ENVS,
         max_frames_per_second: limits::MAX_FRAMES_PER_SECOND,

@@ -15,7 +15,7 @@
 //! * `tasks` answers GetTask and ScoreTask; `tables` has tables of exact values computed for them and for others.
 //! * [`info`] reports what this server is and allows; `catalog` what it supports, by name.
 //! * [`answers`] limits the memory of unread answers.
-//! * [`allotment`] divides the memory of a server into all these limits.
+//! * [`limits`] has the only table of the limits on a server as a whole, and divides its memory into them.
 //! * [`budget`] limits bytes, calls and connections, in total and per holder; [`pressure`] compares the real memory of
 //!   the process with its limit, and `reserved` holds lists in memory that a budget has granted.
 //! * [`caller`] identifies the caller of a call.
@@ -28,7 +28,6 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic when stdout has no reader: see cli::output of `tetrion`
 
-pub mod allotment;
 pub mod answers;
 pub mod brake;
 pub mod budget;
@@ -41,6 +40,7 @@ pub mod environment;
 pub mod evaluation;
 pub mod games;
 pub mod info;
+pub mod limits;
 pub mod metrics;
 pub mod pressure;
 pub mod refusal;
@@ -69,16 +69,16 @@ mod tasks;
 mod watched;
 mod watching;
 
-pub use allotment::Allotment;
 pub use caller::{Caller, CallerLimits};
 pub use calls::{Busy, CallPool};
 pub use clock::Clock;
 pub use context::CallContext;
 pub use direct::Direct;
 pub use environment::Environments;
-pub use evaluation::{EvaluationCapacity, Evaluations};
-pub use info::{Deadlines, NetworkLimits, ServerFacts};
+pub use evaluation::Evaluations;
+pub use info::ServerFacts;
+pub use limits::ServerLimits;
 pub use pressure::Pressure;
 pub use sessions::stored::{PutAway, TakenUp};
-pub use sessions::{SessionStore, StoreLimits, reap_forever};
+pub use sessions::{SessionStore, reap_forever};
 pub use tetrion_core::features::kernel::Kernel;

@@ -23,18 +23,14 @@ use std::time::Duration;
 
 use tetrion_core::engine::RULES_VERSION;
 use tetrion_core::pool::Party;
-use tetrion_protocol::limits::{
-    DEFAULT_MAX_ENVS, DEFAULT_MAX_SESSIONS, DEFAULT_MAX_UNREAD, DEFAULT_MAX_WATCHES,
-    DEFAULT_MAX_WATCHES_PER_CALLER,
-};
 use tetrion_protocol::{duration, pb};
 
-use super::allotment::Allotment;
 use super::answers::Answers;
 use super::budget::Budget;
 use super::caller::{Caller, CallerLimits};
 use super::clock::Clock;
 use super::context::CallContext;
+use super::limits::ServerLimits;
 use super::metrics::SessionCounters;
 use super::places::{CallPlace, Capacity, Full, Places};
 use super::pressure::Pressure;
@@ -48,39 +44,10 @@ const REMEMBERED: usize = 4096;
 /// How often the store checks all leases.
 const REAPING_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The limits of a store, for all callers together unless stated otherwise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StoreLimits {
-    pub max_sessions: u32,
-    /// Most environments, in all sessions.
-    pub max_envs: u32,
-    /// Bytes of all sessions: environments, explicit sequences, kept answers.
-    pub memory: u64,
-    /// Most concurrent calls that watch sessions.
-    pub max_watches: u32,
-    /// Most concurrent calls per caller that watch sessions.
-    pub max_watches_per_caller: u32,
-    /// Time after which an unread frame must yield if another call needs its place.
-    pub max_unread: Duration,
-}
-
-impl Default for StoreLimits {
-    fn default() -> StoreLimits {
-        StoreLimits {
-            max_sessions: DEFAULT_MAX_SESSIONS,
-            max_envs: DEFAULT_MAX_ENVS,
-            memory: Allotment::DEFAULT.sessions,
-            max_watches: DEFAULT_MAX_WATCHES,
-            max_watches_per_caller: DEFAULT_MAX_WATCHES_PER_CALLER,
-            max_unread: DEFAULT_MAX_UNREAD,
-        }
-    }
-}
-
 /// All sessions of a server.
 #[derive(Debug)]
 pub struct SessionStore {
-    limits: StoreLimits,
+    limits: ServerLimits,
     memory: Arc<Budget>,
     watches: Arc<Places>,
     clock: Clock,
@@ -123,23 +90,20 @@ pub(super) struct NewSession {
 
 impl SessionStore {
     /// A store without sessions. Leases follow this clock.
-    pub fn new(limits: StoreLimits, clock: Clock, pressure: &Pressure) -> SessionStore {
-        let StoreLimits { memory, max_watches: max, max_watches_per_caller, max_unread, .. } = limits;
-        let capacity = Capacity { max, max_per_caller: max_watches_per_caller, max_unread };
-        let (memory, watches) = (Budget::of_bytes(memory, pressure), Places::new(capacity));
+    pub fn new(limits: ServerLimits, clock: Clock, pressure: &Pressure) -> SessionStore {
+        let capacity = Capacity {
+            max: limits.max_watches,
+            max_per_caller: limits.max_watches_per_caller,
+            max_unread: limits.max_unread_time,
+        };
         SessionStore {
-            memory,
-            watches,
+            memory: Budget::of_bytes(limits.session_memory, pressure),
+            watches: Places::new(capacity),
             limits,
             clock,
             counters: SessionCounters::new(),
             table: RwLock::default(),
         }
-    }
-
-    /// The limits of this store.
-    pub fn limits(&self) -> StoreLimits {
-        self.limits
     }
 
     /// Number of sessions. Includes sessions that have expired since the last check.
@@ -152,7 +116,7 @@ impl SessionStore {
         self.read().taken.envs
     }
 
-    /// Memory that sessions use, out of [`StoreLimits::memory`].
+    /// Memory that sessions use, out of [`ServerLimits::session_memory`].
     pub fn memory(&self) -> &Arc<Budget> {
         &self.memory
     }

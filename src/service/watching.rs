@@ -8,7 +8,7 @@
 //! Between two frames this file does not hold the session, so it can end as if no caller watched. The next frame then
 //! reports the reason.
 //!
-//! A caller that has not read its last frame for [`StoreLimits::max_unread`](super::sessions::StoreLimits::max_unread)
+//! A caller that has not read its last frame for [`ServerLimits::max_unread_time`](super::limits::ServerLimits::max_unread_time)
 //! loses its place to the next caller that finds none free. Its stream ends with an error when the connection asks for
 //! more.
 

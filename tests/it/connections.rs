@@ -12,7 +12,8 @@ use http_body::Frame;
 use tetrion::protocol::pb;
 use tetrion::protocol::pb::environment_service_client::EnvironmentServiceClient;
 use tetrion::server::ServerConfig;
-use tetrion::service::{Deadlines, NetworkLimits};
+use tetrion::service::ServerLimits;
+use tetrion::service::limits::LIMITS;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Interval, timeout};
@@ -40,14 +41,8 @@ const INFO: pb::GetServerInfoRequest = pb::GetServerInfoRequest {};
 /// A deadline short enough to wait for.
 const SHORT: Duration = Duration::from_millis(200);
 
-async fn start(network: NetworkLimits) -> (SocketAddr, DropGuard) {
-    listen_with(ServerConfig { network, num_threads: 1, ..ServerConfig::default() }).await
-}
-
-fn deadlines(change: impl FnOnce(&mut Deadlines)) -> NetworkLimits {
-    let mut deadlines = Deadlines::default();
-    change(&mut deadlines);
-    NetworkLimits { deadlines, ..NetworkLimits::default() }
+async fn start(limits: ServerLimits) -> (SocketAddr, DropGuard) {
+    listen_with(ServerConfig { limits, num_threads: 1, ..ServerConfig::default() }).await
 }
 
 async fn client(address: SocketAddr) -> Client {
@@ -70,7 +65,9 @@ fn read_to_the_end(mut stream: &TcpStream) -> Vec<u8> {
 
 #[tokio::test]
 async fn connections_beyond_the_limit_are_closed_at_once() {
-    let (address, _guard) = start(NetworkLimits { max_connections: 3, ..NetworkLimits::default() }).await;
+    let limits =
+        ServerLimits { max_connections: 3, max_connections_per_address: Some(3), ..Default::default() };
+    let (address, _guard) = start(limits).await;
     let mut open = Vec::new();
     for _ in 0..3 {
         let mut client = client(address).await;
@@ -146,8 +143,8 @@ async fn the_connections_of_an_address_are_limited_and_leave_room_for_others() {
 
 #[tokio::test]
 async fn calls_beyond_the_limit_of_a_connection_wait_in_the_client() {
-    let network = NetworkLimits { max_calls_per_connection: 3, ..NetworkLimits::default() };
-    let (address, _guard) = start(network).await;
+    let limits = ServerLimits { max_calls_per_connection: 3, ..Default::default() };
+    let (address, _guard) = start(limits).await;
     let channel = connect(address).await;
     // The client learns the limit with the first answer.
     EnvironmentServiceClient::new(channel.clone()).get_server_info(INFO).await.unwrap();
@@ -172,8 +169,9 @@ async fn calls_beyond_the_limit_of_a_connection_wait_in_the_client() {
 
 #[tokio::test]
 async fn begun_calls_have_limited_places_and_end() {
-    let network = deadlines(|deadlines| deadlines.request = Duration::from_secs(2));
-    let (address, _guard) = start(NetworkLimits { max_calls: 10, ..network }).await;
+    let request_timeout = Duration::from_secs(2);
+    let (address, _guard) =
+        start(ServerLimits { max_calls: 10, request_timeout, ..Default::default() }).await;
     let mut other = client(address).await;
     let hostile = connect(address).await;
     let (mut calls, mut open) = (JoinSet::new(), Vec::new());
@@ -198,8 +196,7 @@ async fn begun_calls_have_limited_places_and_end() {
 
 #[tokio::test]
 async fn requests_have_limited_room_in_all() {
-    let (address, _guard) =
-        start(NetworkLimits { request_memory: 192 << 20, ..NetworkLimits::default() }).await;
+    let (address, _guard) = start(ServerLimits { request_memory: 192 << 20, ..Default::default() }).await;
     let (mut calls, mut open) = (JoinSet::new(), Vec::new());
     let mut announce = async |bytes: u32| {
         let (end, answer) = call(&connect(address).await, "RestoreState", &[announced(false, bytes, 10)]);
@@ -269,7 +266,7 @@ async fn trickled(channel: &Channel, bytes: u32, at_a_time: usize) -> Code {
 
 #[tokio::test]
 async fn a_request_that_trickles_is_ended_and_one_that_is_only_large_is_not() {
-    let (address, _guard) = start(deadlines(|deadlines| deadlines.request = 3 * SHORT)).await;
+    let (address, _guard) = start(ServerLimits { request_timeout: 3 * SHORT, ..Default::default() }).await;
     let channel = connect(address).await;
     let start = Instant::now();
     let trickled_in = timeout(PATIENCE, trickled(&channel, 1 << 20, 1)).await.expect("an end");
@@ -283,7 +280,7 @@ async fn a_request_that_trickles_is_ended_and_one_that_is_only_large_is_not() {
 
 #[tokio::test]
 async fn a_connection_without_a_request_is_closed() {
-    let (address, _guard) = start(deadlines(|deadlines| deadlines.first_request = SHORT)).await;
+    let (address, _guard) = start(ServerLimits { first_request_timeout: SHORT, ..Default::default() }).await;
     let beginnings: [&[u8]; 4] =
         [b"", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"GET / HT", b"GET / HTTP/1.1\r\nhost: lo"];
     for beginning in beginnings {
@@ -295,7 +292,7 @@ async fn a_connection_without_a_request_is_closed() {
 
 #[tokio::test]
 async fn a_connection_without_a_call_is_closed_and_clients_connect_again() {
-    let (address, _guard) = start(deadlines(|deadlines| deadlines.idle = SHORT)).await;
+    let (address, _guard) = start(ServerLimits { idle_timeout: SHORT, ..Default::default() }).await;
     let mut client = client(address).await;
     for _ in 0..2 {
         client.get_server_info(INFO).await.expect("on a new connection");
@@ -311,8 +308,8 @@ async fn a_connection_without_a_call_is_closed_and_clients_connect_again() {
 
 #[tokio::test]
 async fn a_connection_that_leaves_an_answer_unread_is_closed() {
-    let network = deadlines(|deadlines| (deadlines.answer, deadlines.idle) = (SHORT, SHORT));
-    let (address, _guard) = start(network).await;
+    let limits = ServerLimits { answer_timeout: SHORT, idle_timeout: SHORT, ..Default::default() };
+    let (address, _guard) = start(limits).await;
     let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
     let closed_window = endpoint.initial_stream_window_size(0).connect().await.unwrap();
     let mut hostile = EnvironmentServiceClient::new(closed_window);
@@ -388,6 +385,10 @@ async fn limits_are_set_by_flag_by_environment_and_by_file() {
         "idle_timeout=1.5s",
     ] {
         assert!(log.split_whitespace().any(|word| word == limit), "{limit} is not in {log}");
+    }
+    for limit in &LIMITS {
+        let names = [format!(" {}=", limit.name), format!(" {}_mib=", limit.name)];
+        assert!(names.iter().any(|name| log.contains(name)), "{} is not in {log}", limit.name);
     }
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use tetrion::cli::args;
-use tetrion::service::allotment::DEFAULT_MEMORY;
+use tetrion::service::limits::DEFAULT_MEMORY;
 
 use crate::evaluate::tetrion;
 

@@ -16,7 +16,7 @@ use tetrion::protocol::pb::evaluate_policies_response::Event;
 use tetrion::protocol::pb::step_stream_request::Request as Asked;
 use tetrion::protocol::{features, pb, positions, seeding, tensor};
 use tetrion::server::{ServerConfig, ServerError};
-use tetrion::service::EvaluationCapacity;
+use tetrion::service::ServerLimits;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_stream::StreamExt;
 use tokio_util::sync::CancellationToken;
@@ -241,7 +241,8 @@ async fn the_work_of_a_call_is_limited() {
     let set = FeatureSet::custom(&["holes_enclosed"], rules.width).unwrap();
     let work = nanoseconds(&rules, 100, Some(&set), Options::default());
     let max_call_work = Duration::from_nanos(work);
-    let served = serve(ServerConfig { max_call_work, ..Default::default() }).await;
+    let limits = ServerLimits { max_call_work, ..Default::default() };
+    let served = serve(ServerConfig { limits, ..Default::default() }).await;
     let mut client = served.client().await;
     client.enumerate_placements(floods(100)).await.expect("as much work as may be");
     let reported =
@@ -252,8 +253,8 @@ async fn the_work_of_a_call_is_limited() {
 
 #[tokio::test]
 async fn the_evaluations_of_a_caller_are_limited_and_leave_room_for_others() {
-    let evaluations = EvaluationCapacity { max_per_caller: 2, ..EvaluationCapacity::default() };
-    let served = serve(ServerConfig { evaluations, ..Default::default() }).await;
+    let limits = ServerLimits { max_evaluations_per_caller: 2, ..Default::default() };
+    let served = serve(ServerConfig { limits, ..Default::default() }).await;
     let mut greedy = served.evaluations().await;
     let mut running = Vec::new();
     for _ in 0..2 {
@@ -267,12 +268,8 @@ async fn the_evaluations_of_a_caller_are_limited_and_leave_room_for_others() {
 
 #[tokio::test]
 async fn an_answer_that_is_not_read_gives_up_its_place() {
-    let evaluations = EvaluationCapacity {
-        max_evaluations: 1,
-        max_unread: Duration::ZERO,
-        ..EvaluationCapacity::default()
-    };
-    let served = serve(ServerConfig { evaluations, ..Default::default() }).await;
+    let limits = ServerLimits { max_evaluations: 1, max_unread_time: Duration::ZERO, ..Default::default() };
+    let served = serve(ServerConfig { limits, ..Default::default() }).await;
     // Hardly a message fits into this window, and none is read.
     let deaf = served.endpoint().initial_stream_window_size(16).connect().await.unwrap();
     let progress_interval = Some(prost_types::Duration { seconds: 0, nanos: 1 });

@@ -27,6 +27,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tetrion::server::{Inside, ServerConfig};
+use tetrion::service::ServerLimits;
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::sync::CancellationToken;
 
@@ -129,16 +130,18 @@ impl Services {
 /// other. Here memory is the only limit.
 fn config(num_threads: usize) -> ServerConfig {
     const MANY: u32 = 1 << 20;
-    let mut config = ServerConfig { num_threads, ..ServerConfig::default() };
-    config.store.max_sessions = MANY;
-    config.store.max_envs = 1 << 24;
-    config.store.max_watches = MANY;
-    config.store.max_watches_per_caller = MANY;
-    config.evaluations.max_evaluations = MANY;
-    config.evaluations.max_per_caller = MANY;
-    config.network.max_calls = MANY;
-    config.network.max_calls_per_connection = MANY;
-    config
+    let limits = ServerLimits {
+        max_sessions: MANY,
+        max_envs: 1 << 24,
+        max_watches: MANY,
+        max_watches_per_caller: MANY,
+        max_evaluations: MANY,
+        max_evaluations_per_caller: MANY,
+        max_calls: MANY,
+        max_calls_per_connection: MANY,
+        ..ServerLimits::default()
+    };
+    ServerConfig { num_threads, limits, ..ServerConfig::default() }
 }
 
 #[pymodule]

@@ -8,7 +8,7 @@ use tetrion_client::{
 };
 use tetrion_core::agents::Controller;
 use tetrion_server::ServerConfig;
-use tetrion_service::EvaluationCapacity;
+use tetrion_service::ServerLimits;
 
 use tetrion_service_testing::servers::{listen_with, start};
 
@@ -52,8 +52,8 @@ async fn every_policy_plays_its_own_row_of_seeds() {
 #[tokio::test]
 async fn a_server_without_places_leaves_its_games_to_the_others() {
     let config = |max_evaluations| {
-        let evaluations = EvaluationCapacity { max_evaluations, ..EvaluationCapacity::default() };
-        ServerConfig { evaluations, ..ServerConfig::default() }
+        let limits = ServerLimits { max_evaluations, ..ServerLimits::default() };
+        ServerConfig { limits, ..ServerConfig::default() }
     };
     let (some, _one) = listen_with(config(4)).await;
     let (none, _two) = listen_with(config(0)).await;
@@ -71,10 +71,9 @@ async fn a_server_without_places_leaves_its_games_to_the_others() {
 /// As many as there are at any time, so that waiting for one does not help.
 #[tokio::test]
 async fn a_server_without_places_is_not_asked_again_and_says_what_to_do() {
-    let none = |max_evaluations, max_per_caller| async move {
-        let evaluations =
-            EvaluationCapacity { max_evaluations, max_per_caller, ..EvaluationCapacity::default() };
-        let (address, _guard) = listen_with(ServerConfig { evaluations, ..ServerConfig::default() }).await;
+    let none = |max_evaluations, max_evaluations_per_caller| async move {
+        let limits = ServerLimits { max_evaluations, max_evaluations_per_caller, ..ServerLimits::default() };
+        let (address, _guard) = listen_with(ServerConfig { limits, ..ServerConfig::default() }).await;
         let client = Client::connect(&[address.to_string()], ConnectOptions::default()).await.unwrap();
         let begin = Instant::now();
         let refusal = client.evaluate_all(&request(Seeds::Common { seed: 1, count: 1 }), |_| ()).await;

@@ -7,10 +7,10 @@ use prost::Message;
 use tetrion_protocol::pb;
 use tetrion_protocol::pb::environment_service_client::EnvironmentServiceClient;
 use tetrion_server::ServerConfig;
+use tetrion_service::ServerLimits;
 use tetrion_service::answers::{Answers, SMALL_ANSWER_BYTES};
 use tetrion_service::budget::Budget;
 use tetrion_service::refusal::Refusal;
-use tetrion_service::{EvaluationCapacity, NetworkLimits};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::DropGuard;
@@ -28,10 +28,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const INFO: pb::GetServerInfoRequest = pb::GetServerInfoRequest {};
 
 /// A server with this much memory for answers, which may lie unread for this long while it is scarce.
-async fn start(answer_memory: u64, max_unread: Duration) -> (SocketAddr, DropGuard) {
-    let network = NetworkLimits { answer_memory, ..NetworkLimits::default() };
-    let evaluations = EvaluationCapacity { max_unread, ..EvaluationCapacity::default() };
-    listen_with(ServerConfig { network, evaluations, num_threads: 1, ..ServerConfig::default() }).await
+async fn start(answer_memory: u64, max_unread_time: Duration) -> (SocketAddr, DropGuard) {
+    let limits = ServerLimits { answer_memory, max_unread_time, ..ServerLimits::default() };
+    listen_with(ServerConfig { limits, num_threads: 1, ..ServerConfig::default() }).await
 }
 
 async fn client(address: SocketAddr) -> Client {

@@ -11,7 +11,7 @@ use tetrion_protocol::pb::policy::Kind;
 use tetrion_protocol::pb::search::Method;
 use tetrion_protocol::{features, pb, seeding};
 use tetrion_server::ServerConfig;
-use tetrion_service::EvaluationCapacity;
+use tetrion_service::ServerLimits;
 use tonic::transport::Channel;
 use tonic::{Code, Status};
 
@@ -27,14 +27,14 @@ async fn catalog(channel: &Channel, width: u32) -> Result<pb::GetCatalogResponse
 
 #[tokio::test]
 async fn it_reports_what_it_was_started_with() {
-    let evaluations = EvaluationCapacity {
+    let limits = ServerLimits {
         max_evaluations: 7,
-        max_per_caller: 5,
-        max_unread: Duration::from_secs(3),
-        ..EvaluationCapacity::default()
+        max_evaluations_per_caller: 5,
+        max_unread_time: Duration::from_secs(3),
+        max_call_work: Duration::from_secs(90),
+        ..ServerLimits::default()
     };
-    let max_call_work = Duration::from_secs(90);
-    let config = ServerConfig { num_threads: 3, evaluations, max_call_work, ..ServerConfig::default() };
+    let config = ServerConfig { num_threads: 3, limits, ..ServerConfig::default() };
     let (channel, _guard) = connect_with(config).await;
     let request = pb::GetServerInfoRequest {};
     let info = EnvironmentServiceClient::new(channel).get_server_info(request).await.unwrap().into_inner();

@@ -5,7 +5,7 @@ use prost::Message;
 use tetrion_core::features::FEATURES;
 use tetrion_protocol::limits::*;
 use tetrion_protocol::{features, pb, positions, seeding};
-use tetrion_service::StoreLimits;
+use tetrion_service::ServerLimits;
 use tonic::Code;
 
 use crate::support::{drawing, field_names, numbers, restore, save, start, start_with};
@@ -177,7 +177,8 @@ async fn of_positions() {
 
 #[tokio::test]
 async fn of_a_page() {
-    let server = start_with(StoreLimits { max_sessions: 1_100, max_envs: 1_100, ..Default::default() }).await;
+    let server =
+        start_with(ServerLimits { max_sessions: 1_100, max_envs: 1_100, ..Default::default() }).await;
     let mut client = server.client().await;
     for seed in 0..=u64::from(MAX_PAGE_SIZE) {
         create(&mut client, config(1, seed)).await;
@@ -365,7 +366,8 @@ async fn of_an_answer_with_snapshots_or_pictures() {
 /// A thousand sessions with every feature would exceed it; the rest is on the next page.
 #[tokio::test]
 async fn of_a_page_of_sessions() {
-    let server = start_with(StoreLimits { max_sessions: 1_000, max_envs: 1_000, ..Default::default() }).await;
+    let server =
+        start_with(ServerLimits { max_sessions: 1_000, max_envs: 1_000, ..Default::default() }).await;
     let mut client = server.client().await;
     let all = FEATURES.iter().map(|feature| feature.name.to_owned());
     let of_playfield = FEATURES.iter().filter(|feature| !feature.is_of_landing());

@@ -10,7 +10,7 @@ mod evaluation;
 mod agents_by_name;
 
 /// Division of a server's memory among its limits.
-mod allotment;
+mod server_limits;
 
 /// Every bound on a request, at the bound and one past it.
 mod limits;

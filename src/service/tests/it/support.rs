@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use tetrion_core::pool::Pool;
-use tetrion_protocol::limits::{DEFAULT_MAX_CALL_WORK, MAX_RESPONSE_BYTES};
+use tetrion_protocol::limits::MAX_RESPONSE_BYTES;
 use tetrion_protocol::pb;
 use tetrion_protocol::pb::environment_service_client::EnvironmentServiceClient;
 use tetrion_service::{
-    CallPool, Caller, CallerLimits, Clock, Environments, Pressure, ServerFacts, SessionStore, StoreLimits,
+    CallPool, Caller, CallerLimits, Clock, Environments, Pressure, ServerFacts, ServerLimits, SessionStore,
 };
 use tetrion_service_testing::Client;
 use tonic::metadata::MetadataValue;
@@ -54,18 +54,19 @@ impl Drop for TestServer {
 
 /// A server with the limits that servers have.
 pub async fn start() -> TestServer {
-    start_with(StoreLimits::default()).await
+    start_with(ServerLimits::default()).await
 }
 
 /// A server with these limits.
-pub async fn start_with(limits: StoreLimits) -> TestServer {
+pub async fn start_with(limits: ServerLimits) -> TestServer {
     let clock = TestClock::default();
     let store = Arc::new(SessionStore::new(limits, clock.clock(), &Pressure::default()));
     let incoming =
         TcpIncoming::bind(([127, 0, 0, 1], 0).into()).expect("a free port").with_nodelay(Some(true));
     let addr = incoming.local_addr().expect("an address");
-    let calls = CallPool::new(Pool::new(1).expect("a thread"), DEFAULT_MAX_CALL_WORK, Pressure::default());
-    let service = Environments::new(store.clone(), calls, ServerFacts::default()).into_server();
+    let calls = CallPool::new(Pool::new(1).expect("a thread"), limits.max_call_work, Pressure::default());
+    let facts = ServerFacts { limits, ..ServerFacts::default() };
+    let service = Environments::new(store.clone(), calls, facts).into_server();
     let service = InterceptedService::new(service, name_caller);
     let serving = Server::builder()
         .initial_stream_window_size(4 << 20)

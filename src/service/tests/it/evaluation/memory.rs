@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use tetrion_core::pool::{Party, Pool};
 use tetrion_protocol::footprint::evaluation_bytes;
-use tetrion_protocol::limits::{DEFAULT_MAX_CALL_WORK, MAX_GAMES};
+use tetrion_protocol::limits::MAX_GAMES;
 use tetrion_protocol::pb::evaluation_service_server::EvaluationService;
 use tetrion_protocol::{pb, seeding};
 use tetrion_server::ServerConfig;
-use tetrion_service::{CallPool, EvaluationCapacity, Evaluations, Kernel, Pressure};
+use tetrion_service::{CallPool, Evaluations, Kernel, Pressure, ServerLimits};
 use tokio_stream::StreamExt;
 use tonic::{Code, Request, Status};
 use tonic_types::StatusExt;
@@ -19,10 +19,11 @@ use tonic_types::StatusExt;
 use tetrion_service_testing::evaluations::{ask, endless, matrix, request, start_with, weighing};
 
 /// The service without a server around it, with this many bytes and two threads.
-fn service(memory: u64) -> (Evaluations, Arc<Pool>) {
+fn service(evaluation_memory: u64) -> (Evaluations, Arc<Pool>) {
     let pool = Pool::new(2).unwrap();
-    let calls = CallPool::new(Pool::new(1).unwrap(), DEFAULT_MAX_CALL_WORK, Pressure::default());
-    let limits = EvaluationCapacity { memory, max_unread: Duration::ZERO, ..EvaluationCapacity::default() };
+    let limits =
+        ServerLimits { evaluation_memory, max_unread_time: Duration::ZERO, ..ServerLimits::default() };
+    let calls = CallPool::new(Pool::new(1).unwrap(), limits.max_call_work, Pressure::default());
     (Evaluations::new(pool.clone(), calls, Kernel::best(), limits), pool)
 }
 
@@ -129,7 +130,7 @@ async fn it_is_given_back_however_the_evaluation_ends() {
 #[tokio::test]
 async fn a_usual_evaluation_is_never_refused_alone() {
     // A hundred policies of a thousand games each, and as many games as there may be, at the limits of servers.
-    let memory = EvaluationCapacity::default().memory;
+    let memory = ServerLimits::DEFAULT.evaluation_memory;
     let mut usual = request();
     usual.policies = vec![weighing(matrix(&[[-0.5; 4]; 100]))];
     usual.seeding = Some(seeding::from_drawn(1, 1000));

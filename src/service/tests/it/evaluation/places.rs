@@ -3,7 +3,7 @@
 use tetrion_protocol::pb;
 use tetrion_protocol::pb::evaluate_policies_response::Event;
 use tetrion_server::ServerConfig;
-use tetrion_service::EvaluationCapacity;
+use tetrion_service::ServerLimits;
 use tonic::Code;
 use tonic_types::StatusExt;
 
@@ -12,13 +12,13 @@ use tetrion_service_testing::evaluations::{
 };
 
 /// The usual limits, and this many evaluations.
-fn at_most(max_evaluations: u32) -> EvaluationCapacity {
-    EvaluationCapacity { max_evaluations, ..EvaluationCapacity::default() }
+fn at_most(max_evaluations: u32) -> ServerLimits {
+    ServerLimits { max_evaluations, ..ServerLimits::default() }
 }
 
 #[tokio::test]
 async fn a_place_is_free_again_when_the_caller_has_left() {
-    let config = ServerConfig { num_threads: 2, evaluations: at_most(1), ..ServerConfig::default() };
+    let config = ServerConfig { num_threads: 2, limits: at_most(1), ..ServerConfig::default() };
     let (mut client, _guard) = start_with(config).await;
     let mut stream = client.evaluate_policies(endless()).await.unwrap().into_inner();
     assert!(matches!(next(&mut stream).await, Ok(Some(Event::Started(_)))));
@@ -35,7 +35,7 @@ async fn a_place_is_free_again_when_the_caller_has_left() {
 
 #[tokio::test]
 async fn a_place_is_free_again_when_the_deadline_has_passed() {
-    let config = ServerConfig { num_threads: 2, evaluations: at_most(1), ..ServerConfig::default() };
+    let config = ServerConfig { num_threads: 2, limits: at_most(1), ..ServerConfig::default() };
     let (mut client, _guard) = start_with(config).await;
     let mut with_deadline = tonic::Request::new(endless());
     with_deadline.metadata_mut().insert("grpc-timeout", "200m".parse().unwrap());

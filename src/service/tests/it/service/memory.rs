@@ -2,7 +2,7 @@
 
 use prost::Message;
 use tetrion_protocol::{pb, positions, seeding};
-use tetrion_service::StoreLimits;
+use tetrion_service::ServerLimits;
 use tonic::Code;
 
 use crate::support::{TestServer, restore, save, start_with};
@@ -10,8 +10,8 @@ use tetrion_service_testing::{Client, config, create, only, refused, reset, step
 
 const MIB: u64 = 1 << 20;
 
-async fn start(memory: u64) -> (TestServer, Client) {
-    let server = start_with(StoreLimits { memory, ..StoreLimits::default() }).await;
+async fn start(session_memory: u64) -> (TestServer, Client) {
+    let server = start_with(ServerLimits { session_memory, ..ServerLimits::default() }).await;
     let client = server.client().await;
     (server, client)
 }

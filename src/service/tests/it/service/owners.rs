@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tetrion_protocol::pb;
-use tetrion_service::StoreLimits;
+use tetrion_service::ServerLimits;
 use tonic::Code;
 
 use crate::support::{SMALL, by, save, start, start_with};
@@ -120,7 +120,7 @@ async fn a_caller_has_its_own_sessions_and_environments_at_most() {
 
 #[tokio::test]
 async fn the_limits_of_the_server_hold_for_a_caller_with_more_of_its_own() {
-    let server = start_with(StoreLimits { max_sessions: 1, max_envs: 3, ..Default::default() }).await;
+    let server = start_with(ServerLimits { max_sessions: 1, max_envs: 3, ..Default::default() }).await;
     let mut client = server.client().await;
     let request =
         |num_envs| pb::CreateSessionRequest { config: Some(config(num_envs, 1)), ..Default::default() };

@@ -4,7 +4,7 @@ use std::time::Duration;
 use prost_types::{Duration as PbDuration, Timestamp};
 use tetrion_protocol::limits::MAX_ENVS_PER_SESSION;
 use tetrion_protocol::{pb, seeding};
-use tetrion_service::StoreLimits;
+use tetrion_service::ServerLimits;
 use tonic::Code;
 
 use crate::support::{field_names, numbers, start, start_with};
@@ -204,7 +204,7 @@ async fn a_lease_runs_out_without_calls() {
 
 #[tokio::test]
 async fn the_last_4096_expired_sessions_are_remembered() {
-    let limits = StoreLimits { max_sessions: 5000, max_envs: 5000, ..Default::default() };
+    let limits = ServerLimits { max_sessions: 5000, max_envs: 5000, ..Default::default() };
     let server = start_with(limits).await;
     let mut client = server.client().await;
     let first = create_leased(&mut client, 1).await;
@@ -224,7 +224,7 @@ async fn the_last_4096_expired_sessions_are_remembered() {
 
 #[tokio::test]
 async fn a_full_server_says_when_to_try_again() {
-    let server = start_with(StoreLimits { max_sessions: 2, max_envs: 10, ..Default::default() }).await;
+    let server = start_with(ServerLimits { max_sessions: 2, max_envs: 10, ..Default::default() }).await;
     let mut client = server.client().await;
     let six = create(&mut client, config(6, 1)).await;
     let request = |num_envs| pb::CreateSessionRequest {
@@ -343,9 +343,12 @@ async fn deleting_twice_is_an_error_unless_it_may_be_missing() {
 
 #[tokio::test]
 async fn a_large_session_is_made_once_for_the_same_request_and_leaves_no_room_taken() {
-    let server =
-        start_with(StoreLimits { max_sessions: 2, max_envs: 2 * MAX_ENVS_PER_SESSION, ..Default::default() })
-            .await;
+    let server = start_with(ServerLimits {
+        max_sessions: 2,
+        max_envs: 2 * MAX_ENVS_PER_SESSION,
+        ..Default::default()
+    })
+    .await;
     let narrow = |num_envs| pb::SessionConfig {
         observation_fields: field_names(&["current"]),
         max_response_bytes: 8 << 20,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use prost::Message;
 use tetrion_protocol::{features, pb, seeding};
-use tetrion_service::{Clock, Pressure, SessionStore, StoreLimits, TakenUp};
+use tetrion_service::{Clock, Pressure, ServerLimits, SessionStore, TakenUp};
 use tonic::Code;
 
 use super::history::timeless;
@@ -222,7 +222,7 @@ async fn a_server_takes_up_as_much_as_it_may_have() {
     for num_envs in [4, 7, 4, 1] {
         names.push(create(&mut client, config(num_envs, 0)).await.name);
     }
-    let new = start_with(StoreLimits { max_sessions: 8, max_envs: 10, ..Default::default() }).await;
+    let new = start_with(ServerLimits { max_sessions: 8, max_envs: 10, ..Default::default() }).await;
     let taken = taken_up(&new, &written(&old).await);
     assert_eq!((taken.sessions, taken.problems.len()), (3, 1));
     assert!(taken.problems[0].contains("session 2") && taken.problems[0].contains("7 more"), "{taken:?}");
@@ -248,7 +248,7 @@ async fn a_file_that_is_cut_or_damaged_gives_what_is_whole_and_says_so() {
     assert_eq!(file.len(), second + 16);
 
     let take_up = |file: &[u8]| {
-        let store = SessionStore::new(StoreLimits::default(), Clock::system(), &Pressure::default());
+        let store = SessionStore::new(ServerLimits::default(), Clock::system(), &Pressure::default());
         let taken = store.take_up(&mut &file[..], file.len() as u64).unwrap();
         assert_eq!(store.num_sessions(), taken.sessions);
         taken
@@ -341,7 +341,7 @@ async fn a_full_disk_costs_only_the_sessions_that_it_has_no_room_for() {
         assert_eq!((done.sessions, done.lost), (kept.len() as u32, 6 - kept.len() as u32));
         let why = done.error.map(|error| error.kind());
         assert_eq!(why, Some(io::ErrorKind::StorageFull).filter(|_| done.lost > 0));
-        let next = SessionStore::new(StoreLimits::default(), Clock::system(), &Pressure::default());
+        let next = SessionStore::new(ServerLimits::default(), Clock::system(), &Pressure::default());
         assert_eq!(next.take_up(&mut &file[..], file.len() as u64).unwrap(), all(done.sessions));
     }
 }
@@ -361,7 +361,7 @@ impl Read for Sparse {
 #[test]
 fn a_session_of_gigabytes_is_not_read() {
     let store = SessionStore::new(
-        StoreLimits { memory: 1 << 20, ..Default::default() },
+        ServerLimits { session_memory: 1 << 20, ..Default::default() },
         Clock::system(),
         &Pressure::default(),
     );

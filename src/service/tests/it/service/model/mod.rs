@@ -10,17 +10,18 @@ use tetrion_core::engine::rng::{Tag, below, word};
 use tetrion_core::engine::{ActionModel, Rules};
 use tetrion_core::env::{EnvBatch, EnvState, Field, Restored, Role, Seeding};
 use tetrion_protocol::pb;
-use tetrion_service::StoreLimits;
+use tetrion_service::ServerLimits;
 
 use crate::support::numbers;
 
-const LIMITS: StoreLimits = StoreLimits {
+const LIMITS: ServerLimits = ServerLimits {
     max_sessions: 4,
     max_envs: 12,
-    memory: 1 << 30,
+    session_memory: 1 << 30,
     max_watches: 4,
     max_watches_per_caller: 4,
-    max_unread: Duration::MAX,
+    max_unread_time: Duration::MAX,
+    ..ServerLimits::DEFAULT
 };
 
 const TTL: u64 = 100;

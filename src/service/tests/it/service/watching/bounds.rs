@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use tetrion_protocol::limits::{MAX_FRAMES_PER_SECOND, MAX_WATCHED_ENVS, MAX_WATCHES_PER_SESSION};
 use tetrion_protocol::pb;
 use tetrion_server::ServerConfig;
-use tetrion_service::StoreLimits;
+use tetrion_service::ServerLimits;
 use tokio_util::sync::DropGuard;
 use tonic::Code;
 use tonic::transport::Endpoint;
@@ -19,7 +19,8 @@ use tetrion_service_testing::{Client, config, create, only, refused, reset, step
 #[tokio::test]
 async fn callers_that_watch_are_limited() {
     let server =
-        start_with(StoreLimits { max_watches: MAX_WATCHES_PER_SESSION + 1, ..StoreLimits::default() }).await;
+        start_with(ServerLimits { max_watches: MAX_WATCHES_PER_SESSION + 1, ..ServerLimits::default() })
+            .await;
     let mut client = server.client().await;
     let mut names = Vec::new();
     for seed in 0..2 {
@@ -56,8 +57,8 @@ async fn callers_that_watch_are_limited() {
 }
 
 /// A server where each connection is a caller, with two sessions of it.
-async fn listen(store: StoreLimits) -> (Endpoint, [String; 2], DropGuard) {
-    let (address, guard) = listen_with(ServerConfig { store, ..ServerConfig::default() }).await;
+async fn listen(limits: ServerLimits) -> (Endpoint, [String; 2], DropGuard) {
+    let (address, guard) = listen_with(ServerConfig { limits, ..ServerConfig::default() }).await;
     let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
     let mut client = Client::new(endpoint.connect().await.unwrap());
     let mut names = [String::new(), String::new()];
@@ -70,7 +71,7 @@ async fn listen(store: StoreLimits) -> (Endpoint, [String; 2], DropGuard) {
 
 #[tokio::test]
 async fn one_caller_does_not_take_the_places_of_all() {
-    let limits = StoreLimits { max_watches: 5, max_watches_per_caller: 3, ..StoreLimits::default() };
+    let limits = ServerLimits { max_watches: 5, max_watches_per_caller: 3, ..ServerLimits::default() };
     let (endpoint, [name, _], _guard) = listen(limits).await;
     let mut viewers = Vec::new();
     for (most, message) in [
@@ -113,8 +114,11 @@ async fn stalled(endpoint: &Endpoint, name: &str) -> Viewer {
 #[tokio::test]
 async fn a_caller_that_does_not_read_gives_its_place_to_one_that_does() {
     for max_watches in [1, 256] {
-        let limits =
-            StoreLimits { max_watches, max_unread: Duration::from_millis(50), ..StoreLimits::default() };
+        let limits = ServerLimits {
+            max_watches,
+            max_unread_time: Duration::from_millis(50),
+            ..ServerLimits::default()
+        };
         let (endpoint, names, _guard) = listen(limits).await;
         // All places of the server, or of the session.
         let wide = pb::SessionConfig { rules: rules("simplified", 32, 40, 0), ..config(MAX_WATCHED_ENVS, 1) };
