@@ -28,7 +28,7 @@ NATIVE_LIBRARY = $(if $(filter Darwin,$(shell uname)),libtetrion_native.dylib,li
 export TETRION_NATIVE = $(TARGET)/debug/$(NATIVE_LIBRARY)
 
 .PHONY: program
-program:
+program: ## the server program that clients are tested with, unless TETRION_BINARY names one
 	$(if $(TETRION_BINARY),,env -u SOURCE_DATE_EPOCH cargo build --quiet --locked --profile test)
 
 .PHONY: native

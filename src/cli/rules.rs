@@ -69,10 +69,15 @@ pub fn rules_by_default(arg: Arg, default: &str) -> Arg {
     let about = format!(
         "Rules: a preset, changes to it, or both, such as guideline,hold=false; repeat to add changes [default: {default}]"
     );
-    let mut text = format!("{about}\n\nPresets: {}\n\nFields:", PRESETS.map(|preset| preset.name).join(", "));
+    let mut text = format!(
+        "{about}\n\nPresets: {}\n\nFields, by default the preset's; `tetrion catalog` explains the names:",
+        PRESETS.map(|preset| preset.name).join(", ")
+    );
     for field in &RULES_FIELDS {
-        let expects = field.expects();
-        let _ = write!(text, "\n- {}: {}; {expects} [default: {}]", field.name, field.about, field.default);
+        let _ = write!(text, "\n- {}: {}; {}", field.name, field.about, field.expects());
+        if field.default != "the preset's" {
+            let _ = write!(text, " [default: {}]", field.default);
+        }
     }
     arg.help(about).long_help(text)
 }

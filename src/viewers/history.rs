@@ -20,7 +20,7 @@ pub struct TimedFrame {
 
 /// The state of the call that brings the frames.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Link {
+pub enum LinkState {
     /// The call is open, and frames arrive.
     #[default]
     Up,
@@ -38,7 +38,7 @@ pub struct FrameHistory {
     oldest: u64,
     bytes: usize,
     max_bytes: usize,
-    pub link: Link,
+    pub link: LinkState,
 }
 
 impl FrameHistory {
@@ -51,12 +51,12 @@ impl FrameHistory {
     pub fn within(frame: WatchedFrame, max_bytes: usize) -> FrameHistory {
         let bytes = size(&frame);
         let frames = VecDeque::from([TimedFrame { at: Duration::ZERO, frame }]);
-        FrameHistory { frames, oldest: 0, bytes, max_bytes, link: Link::Up }
+        FrameHistory { frames, oldest: 0, bytes, max_bytes, link: LinkState::Up }
     }
 
     /// Adds a frame that arrived at this time after the first. Drops a frame that equals the last.
     pub fn push(&mut self, at: Duration, frame: WatchedFrame) {
-        self.link = Link::Up;
+        self.link = LinkState::Up;
         if self.frames.back().is_some_and(|last| last.frame == frame) {
             return;
         }

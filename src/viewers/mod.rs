@@ -20,7 +20,7 @@ mod show;
 mod watch;
 
 pub use board::{Board, CellSize};
-pub use history::{FrameHistory, Link};
+pub use history::{FrameHistory, LinkState};
 pub use palette::{Palette, ScreenCell};
 pub use panel::Panel;
 pub use play::{MAX_FALL_SPEED, PlayScreen, PlaySetup};

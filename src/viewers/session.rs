@@ -8,7 +8,7 @@ use std::time::Duration;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 
-use super::history::{FrameHistory, Link, TimedFrame};
+use super::history::{FrameHistory, LinkState, TimedFrame};
 use super::{Palette, ScreenPlayer, Show, TerminalProgram};
 use crate::text::numbers::{count, grouped};
 use tetrion_client::{EpisodePhase, WatchedEnv, WatchedEpisode, WatchedSession};
@@ -121,14 +121,14 @@ impl SessionViewer {
     ) -> Vec<String> {
         let cut = |words: String| words.chars().take(columns).collect();
         let link = match &kept.link {
-            Link::Up => String::new(),
-            Link::Down(reason) => cut(format!("{reason}; trying again")),
-            Link::Over(reason) => cut(reason.clone()),
+            LinkState::Up => String::new(),
+            LinkState::Down(reason) => cut(format!("{reason}; trying again")),
+            LinkState::Over(reason) => cut(reason.clone()),
         };
         let newest = kept.get(kept.newest());
         let behind = (newest.at.saturating_sub(shown.at)).as_secs_f64();
         let state = match (self.at, self.is_paused, &kept.link) {
-            (None, _, Link::Up) => "live".to_owned(),
+            (None, _, LinkState::Up) => "live".to_owned(),
             (None, _, _) => String::new(),
             (_, true, _) => "paused".to_owned(),
             (_, false, _) => "replay".to_owned(),
@@ -178,7 +178,7 @@ impl SessionViewer {
                 }
             );
         }
-        if let Link::Over(reason) | Link::Down(reason) = &kept.link {
+        if let LinkState::Over(reason) | LinkState::Down(reason) = &kept.link {
             text += &format!("{reason}\n");
         }
         text

@@ -193,13 +193,14 @@ fn numbers_beyond_what_a_server_plays_are_refused_before_anything_is_played() {
     let too_much = [
         ("--max-pieces", "1000000001"),
         ("--max-steps", "18446744073709551615"),
-        ("--search", "lookahead,pieces=3"),
         ("--preview", "4294967295"),
     ];
     for (flag, value) in too_much {
         let error = refused(&["bcts", flag, value], 2);
         assert!(error.contains(value), "{flag}: {error}");
     }
+    let error = refused(&["bcts", "--search", "lookahead,pieces=3"], 2);
+    assert!(error.contains("search.lookahead.pieces: is 3, expected 1 to 2"), "{error}");
     let error = refused(&["monte_carlo", "--playouts", "4294967295"], 2);
     assert!(error.contains("playouts") && error.contains("1000"), "{error}");
 }
@@ -380,7 +381,7 @@ fn what_cannot_be_played_is_refused_with_a_way_out() {
     );
     says(&refused(&["bcts", "--search", "expectation,placments=4"], 2), &["did you mean \"placements\"?"]);
     says(&refused(&["bcts", "--search", "expectation,4"], 2), &["\"4\" is no setting, expected NAME=VALUE"]);
-    says(&refused(&["bcts", "--search", "expectimax"], 2), &["did you mean \"expectation\"?"]);
+    says(&refused(&["bcts", "--search", "expectatoin"], 2), &["did you mean \"expectation\"?"]);
     says(&refused(&["bcts", "--expectation"], 2), &["--search expectation"]);
     says(
         &refused(&["bcts", "--search", "expectation,discount=2"], 2),

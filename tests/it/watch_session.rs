@@ -8,7 +8,7 @@ use std::time::Duration;
 use ratatui::crossterm::event::KeyCode;
 use tetrion::client::session::{PieceSource, Session, SessionRequest};
 use tetrion::client::{Client, ClientError, ConnectOptions, RulesChoice, WatchedFrame, WatchedSession};
-use tetrion::viewers::{FrameHistory, Link, Palette, SessionViewer, TerminalProgram};
+use tetrion::viewers::{FrameHistory, LinkState, Palette, SessionViewer, TerminalProgram};
 use tokio_util::sync::DropGuard;
 
 use crate::evaluate::tetrion;
@@ -136,12 +136,12 @@ async fn a_viewer_goes_back_and_on_again() {
     check(&viewer, "paused, 3.0 s back, call 5");
     press(&mut viewer, &[KeyCode::End]);
     check(&viewer, "live, call 6");
-    kept.lock().unwrap().link = Link::Down("lost the server at there: it is gone".to_owned());
+    kept.lock().unwrap().link = LinkState::Down("lost the server at there: it is gone".to_owned());
     check(&viewer, "lost the server at there: it is gone; trying again, call 6");
     let frame = learner.frame().await.1;
     kept.lock().unwrap().push(Duration::from_secs(9), frame);
     check(&viewer, "live, call 6");
-    kept.lock().unwrap().link = Link::Over("it has ended".to_owned());
+    kept.lock().unwrap().link = LinkState::Over("it has ended".to_owned());
     press(&mut viewer, &[KeyCode::Left]);
     check(&viewer, "it has ended, paused, 3.0 s back, call 5");
     assert!(viewer.report().ends_with("\nit has ended\n"), "{}", viewer.report());

@@ -17,7 +17,7 @@ use crate::cli::output::print;
 use crate::cli::terminal;
 use crate::input::UsageError;
 use crate::text::numbers::count;
-use crate::viewers::{FrameHistory, Link, SessionViewer};
+use crate::viewers::{FrameHistory, LinkState, SessionViewer};
 use tetrion_client::{Client, ClientError, ListedSession, WatchedSession, Watching};
 
 /// Most sessions that an error lists.
@@ -110,9 +110,11 @@ async fn read(client: Client, mut watching: Watching, kept: Arc<Mutex<FrameHisto
         match watching.next().await {
             Ok(frame) => kept.lock().expect("a lock that is not poisoned").push(start.elapsed(), frame),
             Err(error) => {
-                match find(&client, watching.session(), error, patience, |why| set(Link::Down(why))).await {
+                match find(&client, watching.session(), error, patience, |why| set(LinkState::Down(why)))
+                    .await
+                {
                     Ok(found) => watching = found,
-                    Err(error) => return set(Link::Over(why(&error))),
+                    Err(error) => return set(LinkState::Over(why(&error))),
                 }
             }
         }

@@ -21,7 +21,7 @@ use super::game::{Counted, Game, comes_to_rest, land_at};
 use super::hand::Hand;
 use super::incoming::Incoming;
 use super::key::Key;
-use super::moving::{MovingPiece, Pressed, RestedPiece};
+use super::moving::{KeyEffect, MovingPiece, RestedPiece};
 use super::piece::Piece;
 use super::placement::Placement;
 use super::playfield::Playfield;
@@ -317,16 +317,16 @@ impl Live {
         }
         self.steps += 1;
         Ok(match moving.press(&self.rules, self.playfield(), key, self.held, self.visible.next()) {
-            Pressed::Moves(piece) => {
+            KeyEffect::Moves(piece) => {
                 self.moving = Some(piece);
                 Happened::NOTHING
             }
-            Pressed::Holds(piece) => {
+            KeyEffect::Holds(piece) => {
                 self.visible.hold(&mut self.held, &mut self.dealer, self.rules.preview);
                 self.moving = Some(piece);
                 Happened::NOTHING
             }
-            Pressed::Rests(rested) => self.land(moving.tetromino(), rested),
+            KeyEffect::Rests(rested) => self.land(moving.tetromino(), rested),
         })
     }
 

@@ -67,7 +67,7 @@ pub use incoming::Incoming;
 pub use key::Key;
 pub use keypress::{Fall, FallingPiece};
 pub use live::{ActionRefused, GameStatistics, Happened, LandedPiece, Live};
-pub use moving::{MovingPiece, Pressed, RestedPiece};
+pub use moving::{KeyEffect, MovingPiece, RestedPiece};
 pub use paths::Paths;
 pub use perft::{Perft, perft};
 pub use piece::Piece;

@@ -38,7 +38,7 @@ pub struct RestedPiece {
 
 /// What a key did to a piece.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Pressed {
+pub enum KeyEffect {
     /// The piece is still in play, here.
     Moves(MovingPiece),
     /// The piece is held, and this one comes into play: the one that was held, or the next one.
@@ -115,25 +115,25 @@ impl MovingPiece {
         key: Key,
         held: Option<Piece>,
         next: Option<Piece>,
-    ) -> Pressed {
+    ) -> KeyEffect {
         match self {
             MovingPiece::Falling(piece) => {
                 let fall = piece.step(key, playfield);
                 if !fall.rests {
-                    return Pressed::Moves(fall.piece.into());
+                    return KeyEffect::Moves(fall.piece.into());
                 }
                 let (row, column) = fall.piece.corner();
-                Pressed::Rests(RestedPiece { shape: fall.piece.shape(), row, column, spin: Spin::None })
+                KeyEffect::Rests(RestedPiece { shape: fall.piece.shape(), row, column, spin: Spin::None })
             }
             MovingPiece::Steered(piece) if key == Key::Hold => {
                 let swapped = piece.swapped(rules, playfield, held, next);
-                Pressed::Holds(swapped.expect("a key that can be pressed").into())
+                KeyEffect::Holds(swapped.expect("a key that can be pressed").into())
             }
             MovingPiece::Steered(piece) => {
                 let steered = piece.step(rules, playfield, key);
-                let Some(resting) = steered.resting else { return Pressed::Moves(steered.piece.into()) };
+                let Some(resting) = steered.resting else { return KeyEffect::Moves(steered.piece.into()) };
                 let (shape, spin) = (resting.shape(piece.tetromino), resting.spin);
-                Pressed::Rests(RestedPiece { shape, row: resting.row, column: resting.column, spin })
+                KeyEffect::Rests(RestedPiece { shape, row: resting.row, column: resting.column, spin })
             }
         }
     }

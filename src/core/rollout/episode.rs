@@ -12,7 +12,7 @@ use super::slice_players::{Fast, Placer, SlicePlayer, ahead};
 use crate::agents::{Agent, AgentRng, Decision, Kernel, Sight, Thought};
 use crate::engine::rules::MAX_PREVIEW;
 use crate::engine::{
-    ActionModel, Column, Dealer, Game, Incoming, Landed, MovingPiece, Piece, Pressed, Rules, TopOut,
+    ActionModel, Column, Dealer, Game, Incoming, KeyEffect, Landed, MovingPiece, Piece, Rules, TopOut,
 };
 use crate::features::kernel::{Ahead, LaneBounds, LaneWork, Lanes, dispatch, rows_for};
 
@@ -275,12 +275,12 @@ impl Episode {
         self.steps += 1;
         let mut landing = None;
         match piece.press(rules, playfield, key, self.held, next) {
-            Pressed::Moves(piece) => self.turn = Some(PieceState::Moving(piece, decision)),
-            Pressed::Holds(swapped) => {
+            KeyEffect::Moves(piece) => self.turn = Some(PieceState::Moving(piece, decision)),
+            KeyEffect::Holds(swapped) => {
                 self.hold(piece.tetromino());
                 self.turn = Some(PieceState::Moving(swapped, decision));
             }
-            Pressed::Rests(rested) => {
+            KeyEffect::Rests(rested) => {
                 let landed = self.game.rest(rules, rested);
                 self.rise(rules, landed);
                 landing = Some(landed.0);
