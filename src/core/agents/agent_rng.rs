@@ -35,7 +35,7 @@ impl AgentRng {
 
     /// A number below a small bound from the next word, and the rest of that word, which suffices for one more number.
     #[inline]
-    pub fn number_and_rest(&mut self, bound: u64) -> (u64, u64) {
+    pub(crate) fn number_and_rest(&mut self, bound: u64) -> (u64, u64) {
         let product = u128::from(self.draw()) * u128::from(bound);
         ((product >> 64) as u64, product as u64)
     }

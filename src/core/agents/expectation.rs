@@ -42,13 +42,13 @@ impl ExpectationAgent {
     }
 
     /// Most placements considered for a piece that is not the last.
-    pub fn placements_looked_at(&self, rules: &Rules) -> u64 {
+    pub(crate) fn placements_looked_at(&self, rules: &Rules) -> u64 {
         u64::from(self.expectation.placements).min(rules.num_actions().into())
     }
 
     /// Rough time of a choice, in choices of a linear controller: one for each possible last piece, after every
     /// sequence of placements before it.
-    pub fn work_of_a_piece(&self, rules: &Rules) -> u64 {
+    pub(crate) fn work_of_a_piece(&self, rules: &Rules) -> u64 {
         rules.pieces.len() as u64 * self.placements_looked_at(rules).pow(self.expectation.pieces.into())
     }
 

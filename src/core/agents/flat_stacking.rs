@@ -49,7 +49,7 @@ impl FlatScorer {
     }
 
     /// Chooses a placement of a tetromino, compiled for a kernel's machine.
-    pub fn choose_on(
+    pub(crate) fn choose_on(
         &self,
         kernel: Kernel,
         rules: &Rules,

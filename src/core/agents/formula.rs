@@ -58,7 +58,7 @@ impl FormulaAgent {
     }
 
     /// The agent prepared for slices of games, if the kernels support its features and the rules.
-    pub fn drops_under(&self, rules: &Rules) -> Option<DropScorer<'_>> {
+    pub(crate) fn drops_under(&self, rules: &Rules) -> Option<DropScorer<'_>> {
         let is_supported = rules.pieces.is_tetrominoes() && every_choice_always_exists(rules);
         let extractor = self.extractor.as_ref().filter(|_| is_supported)?;
         Some(DropScorer { program: &self.program, extractor, terminal_value: self.terminal_value })
@@ -96,7 +96,7 @@ impl FormulaAgent {
     }
 
     /// The score of a landing if every feature of a playfield were 0.
-    pub fn landing_score(&self, sight: &Sight<'_>, seen: &Seen<'_>) -> f64 {
+    pub(crate) fn landing_score(&self, sight: &Sight<'_>, seen: &Seen<'_>) -> f64 {
         let value = |column: &crate::features::FeatureColumn| {
             if column.feature.is_of_landing() { column.of_landing(seen) } else { 0.0 }
         };
@@ -215,7 +215,7 @@ pub struct DropScorer<'a> {
 
 impl DropScorer<'_> {
     /// Whether the scores depend on the piece that follows.
-    pub fn knows_next(&self) -> bool {
+    pub(crate) fn knows_next(&self) -> bool {
         self.program.knows_next()
     }
 

@@ -252,7 +252,7 @@ impl LinearAgent {
     }
 
     /// The part of a landing's score that comes from features of landings, such as the landing height.
-    pub fn landing_score(&self, seen: &Seen<'_>) -> f64 {
+    pub(crate) fn landing_score(&self, seen: &Seen<'_>) -> f64 {
         let terms = self.set.columns().iter().zip(&self.weights);
         terms
             .filter(|(column, _)| column.feature.is_of_landing())
@@ -260,7 +260,7 @@ impl LinearAgent {
     }
 
     /// The largest absolute value of all weights and parameters of the model.
-    pub fn largest_weight(&self) -> f64 {
+    pub(crate) fn largest_weight(&self) -> f64 {
         let parameters = self.model().map_or(&[][..], Model::parameters);
         let numbers = self.weights.iter().copied().chain(parameters.iter().copied().map(f64::from));
         numbers.fold(0.0, |largest, number| largest.max(number.abs()))

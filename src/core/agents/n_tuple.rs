@@ -98,7 +98,7 @@ impl NTuple {
     }
 
     /// Number of digits read per afterstate.
-    pub fn num_digits(&self) -> usize {
+    pub(crate) fn num_digits(&self) -> usize {
         self.tuples.iter().map(|tuple| tuple.positions.len()).sum()
     }
 

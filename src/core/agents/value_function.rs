@@ -58,7 +58,7 @@ impl ValueFunction {
     }
 
     /// The largest absolute value of a weight, or the largest number of a formula, at least 1.
-    pub fn largest_weight(&self) -> f64 {
+    pub(crate) fn largest_weight(&self) -> f64 {
         match self {
             ValueFunction::Weights(agent) => agent.largest_weight(),
             ValueFunction::Formula(agent) => agent.program().largest_number(),
@@ -109,7 +109,7 @@ impl ValueFunction {
     }
 
     /// The part of a landing's score from features of landings, such as the landing height.
-    pub fn landing_score(&self, sight: &Sight<'_>, seen: &Seen<'_>) -> f64 {
+    pub(crate) fn landing_score(&self, sight: &Sight<'_>, seen: &Seen<'_>) -> f64 {
         match self {
             ValueFunction::Weights(agent) => agent.landing_score(seen),
             ValueFunction::Formula(agent) => agent.landing_score(sight, seen),

@@ -29,7 +29,7 @@ pub struct LookaheadValue {
 
 impl Worth {
     /// The record to keep for a placement that beats the best so far.
-    pub fn recorded_after(self, best: Option<Worth>) -> Worth {
+    pub(crate) fn recorded_after(self, best: Option<Worth>) -> Worth {
         let Worth::PlayoutsAsCoded(tally) = self else { return self };
         let records = match best {
             Some(Worth::PlayoutsAsCoded(records)) => records,

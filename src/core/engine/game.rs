@@ -129,7 +129,7 @@ impl<C: Column, const N: usize> Game<C, N> {
     /// # Panics
     /// When the size does not fit into that type.
     #[inline(always)]
-    pub fn with_height<D: Column, const M: usize>(&self, height: u8) -> Game<D, M> {
+    pub(crate) fn with_height<D: Column, const M: usize>(&self, height: u8) -> Game<D, M> {
         let Game { playfield, lines, pieces, score, chain, end } = *self;
         Game { playfield: playfield.with_height(height), lines, pieces, score, chain, end }
     }
@@ -237,7 +237,7 @@ pub fn is_locked_out(rules: &Rules, row: u8) -> bool {
 impl Landed {
     /// The landing, terminal also if the next piece is blocked. `next` is `None` if no piece follows.
     #[inline(always)]
-    pub fn followed_by<C: Column, const N: usize>(
+    pub(crate) fn followed_by<C: Column, const N: usize>(
         self,
         rules: &Rules,
         playfield: &PlayfieldOf<C, N>,
@@ -283,7 +283,7 @@ impl Landed {
 
     /// The points and the lines sent of a landing. `is_perfect` says whether it cleared the whole playfield.
     #[inline(always)]
-    pub fn worth_if(self, rules: &Rules, is_perfect: bool, spin: Spin, chain: &mut Chain) -> (f64, u32) {
+    pub(crate) fn worth_if(self, rules: &Rules, is_perfect: bool, spin: Spin, chain: &mut Chain) -> (f64, u32) {
         if rules.keeps_chain() {
             let clear = Clear { lines: self.lines, spin, is_perfect };
             self.worth_in_chain(rules, clear, chain)

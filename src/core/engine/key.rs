@@ -75,7 +75,7 @@ impl Key {
     }
 
     /// Quarter turns clockwise; 0 for a key that does not turn the piece.
-    pub const fn quarter_turns(self) -> usize {
+    pub(crate) const fn quarter_turns(self) -> usize {
         match self {
             Key::TurnRight => 1,
             Key::TurnHalf => 2,

@@ -100,7 +100,7 @@ impl FallingPiece {
     /// # Panics
     /// When the piece sticks out on the left or below, which no [free](FallingPiece::is_free) piece does.
     #[inline]
-    pub fn rests_on<C: Column, const N: usize>(&self, playfield: &PlayfieldOf<C, N>) -> bool {
+    pub(crate) fn rests_on<C: Column, const N: usize>(&self, playfield: &PlayfieldOf<C, N>) -> bool {
         let (row, column) = self.corner();
         playfield.resting_row(self.shape(), row, column) == row
     }

@@ -77,7 +77,7 @@ impl MovingPiece {
     }
 
     /// The key to press next towards each placement.
-    pub fn keys_towards<C: Column, const N: usize>(
+    pub(crate) fn keys_towards<C: Column, const N: usize>(
         &self,
         rules: &Rules,
         playfield: &PlayfieldOf<C, N>,

@@ -137,7 +137,7 @@ impl PlacementSet {
     }
 
     /// The indices of one orientation's placements, for [`PlacementSet::nth`].
-    pub fn of_orientation(&self, orientation: u8) -> std::ops::Range<u32> {
+    pub(crate) fn of_orientation(&self, orientation: u8) -> std::ops::Range<u32> {
         match self {
             PlacementSet::Drops(drops) => {
                 let before = drops.count[..usize::from(orientation)].iter().copied().map(u32::from).sum();

@@ -265,7 +265,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     /// # Panics
     /// When the shape sticks out of the right wall.
     #[inline]
-    pub fn resting_row(&self, shape: &Shape, row: u8, column: u8) -> u8 {
+    pub(crate) fn resting_row(&self, shape: &Shape, row: u8, column: u8) -> u8 {
         (self.surface(shape, column) & C::below(row.into())).top() as u8
     }
 
@@ -418,7 +418,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     /// # Panics
     /// When the shape sticks out of the right wall.
     #[inline(always)]
-    pub fn land_here(&self, shape: &Shape, column: u8, top_out: TopOut) -> Landing<C, N> {
+    pub(crate) fn land_here(&self, shape: &Shape, column: u8, top_out: TopOut) -> Landing<C, N> {
         self.land_at_here(shape, self.landing_row(shape, column), column, top_out)
     }
 
@@ -472,7 +472,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     ///
     /// # Panics
     /// When the size does not fit into that type.
-    pub fn with_height<D: Column, const M: usize>(&self, height: u8) -> PlayfieldOf<D, M> {
+    pub(crate) fn with_height<D: Column, const M: usize>(&self, height: u8) -> PlayfieldOf<D, M> {
         let mut playfield = PlayfieldOf::empty(self.width, height);
         for (to, from) in playfield.columns.iter_mut().zip(self.columns()) {
             *to = D::from_u64(from.to_u64());

@@ -199,7 +199,7 @@ impl Dealer {
 
     /// The largest number of bytes that a dealer of these pieces uses outside its own value. Explicit sequences are not
     /// included.
-    pub fn bytes_beside(pieces: &PieceSet) -> usize {
+    pub(crate) fn bytes_beside(pieces: &PieceSet) -> usize {
         if pieces.is_tetrominoes() { 0 } else { size_of::<OpenBag>() + pieces.len() * size_of::<Piece>() }
     }
 
@@ -319,7 +319,7 @@ impl Dealer {
     }
 
     /// The seed of the garbage: the seed of the pieces, or 0 for an explicit sequence.
-    pub fn garbage_seed(&self) -> u64 {
+    pub(crate) fn garbage_seed(&self) -> u64 {
         self.seed().unwrap_or(0)
     }
 

@@ -82,7 +82,7 @@ pub fn has_placement<C: Column, const N: usize>(
 }
 
 /// Appends the placements of a piece to a list, in ascending order of actions, with or without hold.
-pub fn append_placements<C: Column, const N: usize>(
+pub(crate) fn append_placements<C: Column, const N: usize>(
     rules: &Rules,
     playfield: &PlayfieldOf<C, N>,
     piece: Piece,

@@ -249,7 +249,7 @@ impl SteeredPiece {
     ///
     /// # Panics
     /// If a placement [does not name the spot](Rules::names_spots) where it comes to rest.
-    pub fn keys_towards<C: Column, const N: usize>(
+    pub(crate) fn keys_towards<C: Column, const N: usize>(
         &self,
         rules: &Rules,
         playfield: &PlayfieldOf<C, N>,
@@ -289,7 +289,7 @@ impl SteeredPiece {
 
 /// Whether a piece can have come to rest here: its cells are free, it cannot fall, and some arrival has this spin
 /// label.
-pub fn can_rest<C: Column, const N: usize>(
+pub(crate) fn can_rest<C: Column, const N: usize>(
     rules: &Rules,
     playfield: &PlayfieldOf<C, N>,
     tetromino: Tetromino,

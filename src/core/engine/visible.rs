@@ -26,7 +26,7 @@ impl Visible {
 
     /// The pieces with the first ones replaced by `given`.
     #[must_use]
-    pub fn starting_with(mut self, given: impl IntoIterator<Item = Piece>) -> Visible {
+    pub(crate) fn starting_with(mut self, given: impl IntoIterator<Item = Piece>) -> Visible {
         for (slot, piece) in self.0.iter_mut().zip(given) {
             *slot = Some(piece);
         }

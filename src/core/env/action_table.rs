@@ -102,7 +102,7 @@ impl ActionTable {
 
     /// The effect of a placement; `None` if it does not exist on this playfield.
     #[inline]
-    pub fn drop_on<C: Column, const N: usize>(
+    pub(crate) fn drop_on<C: Column, const N: usize>(
         &self,
         playfield: &PlayfieldOf<C, N>,
         piece: Piece,
@@ -119,7 +119,7 @@ impl ActionTable {
 
     /// Appends the mask of the pieces that can be placed on a playfield.
     #[inline]
-    pub fn append_mask<C: Column, const N: usize>(
+    pub(crate) fn append_mask<C: Column, const N: usize>(
         &self,
         playfield: &PlayfieldOf<C, N>,
         hand: Hand,
@@ -152,12 +152,12 @@ impl ActionTable {
     }
 
     /// The mask of an ended episode: action 0, which the next step ignores.
-    pub fn waiting_mask(&self) -> &[u8] {
+    pub(crate) fn waiting_mask(&self) -> &[u8] {
         &self.waiting_mask
     }
 
     /// The mask before the first reset: no action exists.
-    pub fn not_started_mask(&self) -> &[u8] {
+    pub(crate) fn not_started_mask(&self) -> &[u8] {
         &self.not_started_mask
     }
 }

@@ -115,7 +115,7 @@ impl<C: Column, const N: usize> LastLanding<C, N> {
     }
 
     /// The shape at rest, and the row and the column of its lower left corner.
-    pub fn came_to_rest(&self, rules: &Rules) -> (&'static Shape, u8, u8) {
+    pub(crate) fn came_to_rest(&self, rules: &Rules) -> (&'static Shape, u8, u8) {
         match self.rest {
             Rest::Placed { piece, action } => {
                 let placement = Placement::from_action(action.into(), rules);
@@ -286,7 +286,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     }
 
     /// Appends a copy of an environment from another batch.
-    pub fn push_copy(&mut self, other: &Envs<C, N>, i: usize) {
+    pub(crate) fn push_copy(&mut self, other: &Envs<C, N>, i: usize) {
         self.playfields.push(other.playfields[i]);
         self.last_landings.push(other.last_landings[i]);
         self.visible.push(other.visible[i]);
@@ -303,7 +303,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     }
 
     /// Whether the action of the last step in an environment's episode did not exist.
-    pub fn was_invalid(&self, i: usize) -> bool {
+    pub(crate) fn was_invalid(&self, i: usize) -> bool {
         let InvalidActions { count, last_step } = self.invalid_actions[i];
         count > 0 && last_step == self.statistics[i].steps
     }
@@ -370,7 +370,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     }
 
     /// Checks that an episode has started in each of these environments.
-    pub fn check_started(&self, rows: EnvRows<'_>) -> Result<(), NotReset> {
+    pub(crate) fn check_started(&self, rows: EnvRows<'_>) -> Result<(), NotReset> {
         let not_started = rows.envs().filter(|&i| self.phases[i] == EpisodePhase::NotStarted);
         let env_ids: Vec<u32> = not_started.map(|i| i as u32).collect();
         if env_ids.is_empty() { Ok(()) } else { Err(NotReset { env_ids }) }
@@ -435,7 +435,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     }
 
     /// Moves the current piece, if any, to its spawn position in games where keys steer pieces.
-    pub fn appear_steered(&mut self, config: &EnvConfig, i: usize) {
+    pub(crate) fn appear_steered(&mut self, config: &EnvConfig, i: usize) {
         if let Some(steered) = self.steered.get_mut(i) {
             let spawn = |piece| SteeredPiece::spawn(&config.rules, &self.playfields[i], piece);
             *steered = self.visible[i].current().map(spawn);

@@ -21,7 +21,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     }
 
     /// Appends the mask of the keys of a running environment.
-    pub fn append_keys(&self, config: &EnvConfig, i: usize, out: &mut Vec<u8>) {
+    pub(crate) fn append_keys(&self, config: &EnvConfig, i: usize, out: &mut Vec<u8>) {
         out.extend(config.rules.keys().iter().map(|&key| u8::from(self.has_key(config, i, key))));
     }
 

@@ -283,7 +283,7 @@ impl FeatureColumn {
     }
 
     /// Value of the feature for a landing.
-    pub fn of_landing(&self, seen: &Seen<'_>) -> f64 {
+    pub(crate) fn of_landing(&self, seen: &Seen<'_>) -> f64 {
         match self.feature.measure {
             Measure::Landing(measure) => measure(seen),
             Measure::LandingSeven(measure) => measure(seen, self.index.into()),

@@ -28,7 +28,7 @@ impl Batch {
 
     /// The rows of all columns, one column after the other, and the distance between two columns.
     #[inline(always)]
-    pub fn cells_mut(&mut self) -> (&mut [f64], usize) {
+    pub(crate) fn cells_mut(&mut self) -> (&mut [f64], usize) {
         let stride = self.blocks * BLOCK;
         let start = self.start();
         (&mut self.cells[start..], stride)

@@ -34,7 +34,7 @@ pub enum Op {
 
 impl Op {
     /// Number of operands, 1 to 3.
-    pub fn arity(self) -> usize {
+    pub(crate) fn arity(self) -> usize {
         match self {
             Op::Abs | Op::Exp | Op::Ln | Op::Not => 1,
             Op::Select => 3,

@@ -61,7 +61,7 @@ impl Program {
     }
 
     /// Whether the scores depend on the piece that follows.
-    pub fn knows_next(&self) -> bool {
+    pub(crate) fn knows_next(&self) -> bool {
         self.facts.iter().any(|fact| matches!(fact, Fact::Is(Seat::Next, _)))
     }
 

@@ -146,7 +146,7 @@ fn with_optimal_values(
 ///
 /// # Panics
 /// Like [`enumerate`], or if this machine does not support the kernel.
-pub fn enumerate_together(
+pub(crate) fn enumerate_together(
     kernel: Kernel,
     rules: &Rules,
     positions: &[Position],

@@ -82,7 +82,7 @@ impl Values {
     }
 
     /// The value of a landing: its lines, and the value of its afterstate unless it ends the game.
-    pub fn of_landing<C: Column, const N: usize>(&self, landing: &Landing<C, N>) -> Option<f64> {
+    pub(crate) fn of_landing<C: Column, const N: usize>(&self, landing: &Landing<C, N>) -> Option<f64> {
         if landing.terminal {
             return Some(0.0);
         }
@@ -91,7 +91,7 @@ impl Values {
 
     /// The placements of a piece in ascending action order, each with its value. Placements after which no value is
     /// known have the value of an ended game, 0.
-    pub fn of_placements<C: Column, const N: usize>(
+    pub(crate) fn of_placements<C: Column, const N: usize>(
         &self,
         rules: &Rules,
         playfield: &PlayfieldOf<C, N>,

@@ -392,19 +392,19 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
 
     /// The rows from which a turn may lead to new places.
     #[inline(always)]
-    pub fn below_sky(start: FloodLimits) -> Plane<WORDS, STRIDE> {
+    pub(crate) fn below_sky(start: FloodLimits) -> Plane<WORDS, STRIDE> {
         Plane::top_rows(STRIDE - start.free_row()).others()
     }
 
     /// The spare rows that kicks may lead into.
     #[inline(always)]
-    pub fn open_rows(&self, turns: &Turns, start: FloodLimits) -> Plane<WORDS, STRIDE> {
+    pub(crate) fn open_rows(&self, turns: &Turns, start: FloodLimits) -> Plane<WORDS, STRIDE> {
         if start.is_open(turns) { Plane::top_rows(start.spare) } else { Plane::EMPTY }
     }
 
     /// The places that upward kicks may lead to.
     #[inline(always)]
-    pub fn open_for(&self, to: usize, open: &Plane<WORDS, STRIDE>) -> Plane<WORDS, STRIDE> {
+    pub(crate) fn open_for(&self, to: usize, open: &Plane<WORDS, STRIDE>) -> Plane<WORDS, STRIDE> {
         // An orientation fits into a column of the spare rows if it fits just below them.
         let free = &self.free[to];
         free.or(&free.moved((0, 1)).or(&free.moved((0, 2))).and(open))

@@ -48,13 +48,13 @@ impl Movement {
     }
 
     /// The column of a piece's anchor when the piece appears.
-    pub fn spawn_column(width: u8) -> u8 {
+    pub(crate) fn spawn_column(width: u8) -> u8 {
         (width - 1) / 2
     }
 
     /// The column of a shape's leftmost cell when the piece appears. The shape's lowest cell is in the row of its
     /// anchor, because no piece appears with cells below its anchor.
-    pub fn spawn_corner(width: u8, shape: &Shape) -> u8 {
+    pub(crate) fn spawn_corner(width: u8, shape: &Shape) -> u8 {
         Self::spawn_column(width) - shape.anchor_column
     }
 

@@ -56,7 +56,7 @@ impl<const WORDS: usize, const STRIDE: u32> Plane<WORDS, STRIDE> {
 
     /// The `count` highest rows of every column.
     #[inline(always)]
-    pub fn top_rows(count: u32) -> Self {
+    pub(crate) fn top_rows(count: u32) -> Self {
         Self::columns((1 << count) - 1)
     }
 
@@ -68,7 +68,7 @@ impl<const WORDS: usize, const STRIDE: u32> Plane<WORDS, STRIDE> {
 
     /// The empty cells of a playfield, for all rows that fit. Rows above the playfield are empty.
     #[inline(always)]
-    pub fn empty_cells<C: Column, const N: usize>(playfield: &PlayfieldOf<C, N>) -> Self {
+    pub(crate) fn empty_cells<C: Column, const N: usize>(playfield: &PlayfieldOf<C, N>) -> Self {
         let mut plane = Self::EMPTY;
         let mask = u64::MAX >> (64 - STRIDE);
         if Self::STRADDLES {

@@ -36,7 +36,7 @@ impl Avx512Pair {
 }
 
 /// The source of each byte when all bytes move down by a distance, and the mask of bytes that have a source.
-pub const fn byte_indices(distance: i32) -> ([u8; 32], u32) {
+pub(crate) const fn byte_indices(distance: i32) -> ([u8; 32], u32) {
     let (mut from, mut inside, mut i) = ([0; 32], 0, 0);
     while i < 32 {
         let source = i + distance;

@@ -26,7 +26,7 @@ impl Candidates {
 
     /// The columns of a mask in this orientation.
     #[inline(always)]
-    pub fn of_lanes(orientation: usize, lanes: u32) -> Candidates {
+    pub(crate) fn of_lanes(orientation: usize, lanes: u32) -> Candidates {
         let mut candidates = Candidates::default();
         candidates.add(orientation, lanes);
         candidates
@@ -57,7 +57,7 @@ impl Candidates {
 
     /// Keeps the `count` placements with the largest scores; the first of equals. `count` must be at least 1.
     #[inline(always)]
-    pub fn keep_largest(&mut self, scores: &[f64; Candidates::ROOM], count: u32) {
+    pub(crate) fn keep_largest(&mut self, scores: &[f64; Candidates::ROOM], count: u32) {
         if self.0.count_ones() <= count {
             return;
         }

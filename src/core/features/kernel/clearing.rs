@@ -49,7 +49,7 @@ impl<L: Lanes, const N: usize> Clearing<L, N> {
 
     /// Scores the added placements, and removes them.
     #[inline(always)]
-    pub fn take_scored(
+    pub(crate) fn take_scored(
         &mut self,
         scorer: &Scorer,
         size: &LaneBounds<L>,

@@ -65,7 +65,7 @@ impl Extractor {
 
     /// Appends the feature vector of a playfield without a landing. Features of landings are 0.
     #[inline(always)]
-    pub fn append_playfield<C: Column, const N: usize, L: Lanes<Word = C>>(
+    pub(crate) fn append_playfield<C: Column, const N: usize, L: Lanes<Word = C>>(
         &self,
         size: &LaneBounds<L>,
         playfield: &PlayfieldOf<C, N>,

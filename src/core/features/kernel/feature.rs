@@ -139,7 +139,7 @@ impl NeededFeatures {
     }
 
     /// Whether sweeps measure all features in the set.
-    pub fn are_swept(self) -> bool {
+    pub(crate) fn are_swept(self) -> bool {
         !self.any(UNSWEPT)
     }
 }

@@ -47,7 +47,7 @@ pub const FITTING_AT_LEAST: [u32; 3] = {
 
 /// The step from one height to another as a number: 0 for -3 or less, 6 for 3 or more.
 #[inline(always)]
-pub fn step_number<L: Lanes>(from: L, to: L) -> L {
+pub(crate) fn step_number<L: Lanes>(from: L, to: L) -> L {
     to.add(small(3)).sub(from).max(small(0)).min(small(6))
 }
 

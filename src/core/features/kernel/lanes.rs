@@ -163,13 +163,13 @@ pub trait Doubles: Copy {
 
 /// The lanes below an index, as a mask.
 #[inline(always)]
-pub fn lanes_below(index: u32) -> u32 {
+pub(crate) fn lanes_below(index: u32) -> u32 {
     ((1u64 << index) - 1) as u32
 }
 
 /// Repeats a mask of lanes in every part.
 #[inline(always)]
-pub fn each_part<L: Words>(mask: u32) -> u32 {
+pub(crate) fn each_part<L: Words>(mask: u32) -> u32 {
     let lanes = L::LANES / L::PARTS;
     if L::PARTS == 1 { mask } else { (mask & lanes_below(lanes as u32)) * (1 << lanes | 1) }
 }
@@ -182,7 +182,7 @@ pub fn small<L: Words>(number: u32) -> L {
 
 /// The bits common to a lane and all lanes after it.
 #[inline(always)]
-pub fn common_from<L: Lanes>(lanes: L) -> L {
+pub(crate) fn common_from<L: Lanes>(lanes: L) -> L {
     let ones = L::splat(!L::Word::EMPTY);
     let mut common = lanes;
     common = common.and(common.next::<1>(ones));
@@ -197,7 +197,7 @@ pub fn common_from<L: Lanes>(lanes: L) -> L {
 
 /// The bits common to all lanes before a lane.
 #[inline(always)]
-pub fn common_before<L: Lanes>(lanes: L) -> L {
+pub(crate) fn common_before<L: Lanes>(lanes: L) -> L {
     let ones = L::splat(!L::Word::EMPTY);
     let mut common = lanes.previous::<1>(ones);
     common = common.and(common.previous::<1>(ones));

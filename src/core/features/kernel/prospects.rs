@@ -52,7 +52,7 @@ impl<L: Lanes> Prospects<L> {
 
     /// Writes an estimate of the best score of each piece in a mask of piece numbers; minus infinity for the others.
     #[inline(always)]
-    pub fn bests<const N: usize>(
+    pub(crate) fn bests<const N: usize>(
         &self,
         chooser: &Chooser<'_, L>,
         playfield: &PlayfieldOf<L::Word, N>,

@@ -129,7 +129,7 @@ impl Scorer {
     }
 
     /// Chooses a placement of a tetromino, on a kernel.
-    pub fn choose_on(
+    pub(crate) fn choose_on(
         &self,
         kernel: Kernel,
         rules: &Rules,
@@ -146,7 +146,7 @@ impl Scorer {
     ///
     /// # Panics
     /// If the placement does not exist.
-    pub fn choose_after(
+    pub(crate) fn choose_after(
         &self,
         kernel: Kernel,
         rules: &Rules,

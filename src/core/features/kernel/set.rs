@@ -86,7 +86,7 @@ impl KernelColumn {
 
     /// The value of the feature for the landing of a straight drop, in the kernels' units, if it is one of a landing.
     #[inline(always)]
-    pub fn of_landing<C: Column, const N: usize>(
+    pub(crate) fn of_landing<C: Column, const N: usize>(
         self,
         shape: &Shape,
         landing: &Landing<C, N>,

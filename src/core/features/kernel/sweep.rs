@@ -138,7 +138,7 @@ impl<L: Words> Sweep<L> {
 
     /// Writes the height of every column, one vector per column. Leaves the vectors of other columns unchanged.
     #[inline(always)]
-    pub fn column_heights(&self, base: &SweepBase<L>, shape: &Shape, heights: &mut [L; 32]) {
+    pub(crate) fn column_heights(&self, base: &SweepBase<L>, shape: &Shape, heights: &mut [L; 32]) {
         let mut lanes = [L::Word::EMPTY; 32];
         base.heights[0].store(&mut lanes);
         for column in 0..base.size.width as usize {
@@ -185,7 +185,7 @@ fn sweep_any_width<L: Words>(base: &SweepBase<L>, shape: &Shape, needs: NeededFe
 
 /// Measures all placements of the shapes of a form.
 #[inline(always)]
-pub fn sweep_form<L: Words>(base: &SweepBase<L>, form: &Form<L>, needs: NeededFeatures) -> Sweep<L> {
+pub(crate) fn sweep_form<L: Words>(base: &SweepBase<L>, form: &Form<L>, needs: NeededFeatures) -> Sweep<L> {
     match form.width {
         1 => sweep_of_width::<L, 1, 3>(base, form, needs),
         2 => sweep_of_width::<L, 2, 4>(base, form, needs),
