@@ -311,16 +311,15 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
         """Adds the last states of ended episodes, in the form of Gymnasium's own vector environments."""
         ended = np.zeros(num_rows, np.bool_)
         ended[final.rows] = True
-        final_obs = np.full(num_rows, None, dtype=object)
         fields = self._fields.observations(final.observations)
-        for index, row in enumerate(final.rows):
-            final_obs[row] = {name: np.copy(array[index])[()] for name, array in fields.items()}
-            if self._observe_mask:
-                # A `Listing` has masks of episodes that a limit has cut.
-                masks = final.infos.get("action_mask")
-                final_obs[row]["action_mask"] = (
-                    spaces.ended_mask(self._num_actions) if masks is None else masks[index].copy()
-                )
+        if self._observe_mask:
+            # A `Listing` has masks of episodes that a limit has cut.
+            masks = final.infos.get("action_mask")
+            none = np.tile(spaces.ended_mask(self._num_actions), (final.rows.size, 1))
+            fields["action_mask"] = none if masks is None else masks
+        final_obs = np.full(num_rows, None, dtype=object)
+        # Rows of arrays that hold nothing else, so a caller who keeps one keeps only last states of the same step.
+        final_obs[final.rows] = [dict(zip(fields, row, strict=True)) for row in zip(*fields.values(), strict=True)]
         final_info: dict[str, Any] = {}
         for name, array in spaces.infos(final.infos).items():
             whole = np.zeros((num_rows, *array.shape[1:]), array.dtype)
