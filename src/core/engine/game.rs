@@ -283,7 +283,13 @@ impl Landed {
 
     /// The points and the lines sent of a landing. `is_perfect` says whether it cleared the whole playfield.
     #[inline(always)]
-    pub(crate) fn worth_if(self, rules: &Rules, is_perfect: bool, spin: Spin, chain: &mut Chain) -> (f64, u32) {
+    pub(crate) fn worth_if(
+        self,
+        rules: &Rules,
+        is_perfect: bool,
+        spin: Spin,
+        chain: &mut Chain,
+    ) -> (f64, u32) {
         if rules.keeps_chain() {
             let clear = Clear { lines: self.lines, spin, is_perfect };
             self.worth_in_chain(rules, clear, chain)
