@@ -8,16 +8,13 @@ The hook moves the modules into the package and rewrites their imports, so that 
 can get in the way. It does not generate `google/rpc/status.proto`: googleapis-common-protos contains it, and a process may
 register a proto file only once.
 
-It also puts the extension module `tetrion/_native` into the package: the services and the `tetrion` program, for every
-Python from 3.11 on that has a global interpreter lock; free-threaded ones cannot load it, and are refused. In a checkout it
-builds the module with cargo. The environment variable TETRION_NATIVE changes that:
+It also puts the extension module `tetrion/_native` into the package: the services, the client's connections and the
+`tetrion` program, for every Python from 3.11 on that has a global interpreter lock; free-threaded ones cannot load it, and
+are refused. In a checkout it builds the module with cargo. If the environment variable TETRION_NATIVE names a library that
+cargo has built, it takes that one; a source distribution, which has no Rust in it, needs it. An editable install links to
+the library, so that a new build counts.
 
-- a path: the library there, which cargo has built, is taken. An editable install links to it, so that a new build counts.
-- `off`: the package is pure Python, for servers alone, and needs no Rust.
-
-A source distribution has no Rust in it, so a package built from one is pure Python unless TETRION_NATIVE names a library.
-
-A wheel with the module is tagged for its platform. That of a Linux library is read from the library itself: its machine, and
+A wheel is tagged for its platform. That of a Linux library is read from the library itself: its machine, and
 the newest glibc whose symbols it needs, which make up a `manylinux` tag. For other systems it is that of this Python, or
 what TETRION_WHEEL_PLATFORM names, as in `macosx_11_0_arm64` or `win_amd64`.
 
@@ -77,7 +74,7 @@ class CustomMetadataHook(MetadataHookInterface):
 
 
 class CustomBuildHook(BuildHookInterface):
-    """Generates the stubs before every build, also for editable installs, and adds the extension module."""
+    """Generates the messages before every build, also for editable installs, and adds the extension module."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Called by hatchling before it collects files."""
@@ -91,7 +88,7 @@ class CustomBuildHook(BuildHookInterface):
         module = MODULES.get(platform.system(), "_native.abi3.so")
         if version == "editable":
             link(library, root / "src/tetrion" / module)
-        elif library is not None:
+        else:
             build_data["force_include"][str(library)] = f"tetrion/{module}"
             build_data["tag"] = f"cp311-abi3-{wheel_platform(library)}"
             build_data["pure_python"] = False
@@ -103,30 +100,33 @@ MODULES = {"Windows": "_native.pyd"}
 LIBRARIES = {"Windows": "tetrion_native.dll", "Darwin": "libtetrion_native.dylib"}
 
 
-def native_library(root: Path) -> Path | None:
-    """The library of the extension module, which is built if need be; None for a package without it.
+def native_library(root: Path) -> Path:
+    """The library of the extension module, which is built if need be.
 
     Raises:
         RuntimeError: There is no such library, it cannot be built, or this Python cannot load it.
     """
     named = os.environ.get("TETRION_NATIVE", "")
     checkout = root.parent.parent
-    if named == "off" or (not named and not (checkout / "Cargo.toml").is_file()):
-        return None
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
         raise RuntimeError(
-            "this Python is free-threaded, and cannot load the part of this package that plays in Python's own process. Use "
-            "a Python with a global interpreter lock, or set TETRION_NATIVE=off for a package that uses servers alone"
+            "this Python is free-threaded, and cannot load the extension module of this package. Use a Python with a global "
+            "interpreter lock"
         )
     if named:
         library = Path(named).resolve()
         if not library.is_file():
-            raise RuntimeError(f"TETRION_NATIVE is {named!r}, which is no file; expected a library built by cargo, or 'off'")
+            raise RuntimeError(f"TETRION_NATIVE is {named!r}, which is no file; expected a library built by cargo")
         return library
+    if not (checkout / "Cargo.toml").is_file():
+        raise RuntimeError(
+            "a source distribution has no Rust in it, which the extension module of this package is built from. Install a "
+            "wheel, or from a checkout, or set TETRION_NATIVE to the path of a library that cargo has built"
+        )
     if shutil.which("cargo") is None:
         raise RuntimeError(
-            "cargo is not installed, which builds the part of this package that plays in Python's own process. Install Rust "
-            "from https://rustup.rs, or set TETRION_NATIVE=off for a package that uses servers alone"
+            "cargo is not installed, which builds the extension module of this package. Install Rust from "
+            "https://rustup.rs, or install a wheel"
         )
     command = [
         "cargo",
@@ -147,11 +147,9 @@ def native_library(root: Path) -> Path | None:
     return Path(files[-1])
 
 
-def link(library: Path | None, module: Path) -> None:
+def link(library: Path, module: Path) -> None:
     """Puts a link to the library into the package of the checkout; where there are none, a copy."""
     module.unlink(missing_ok=True)
-    if library is None:
-        return
     try:
         module.symlink_to(library)
     except OSError:
@@ -196,7 +194,6 @@ def generate(proto: Path, package: Path) -> None:
                 f"-I{resources.files('grpc_tools') / '_proto'}",
                 f"--python_out={scratch}",
                 f"--pyi_out={scratch}",
-                f"--grpc_python_out={scratch}",
                 f"--descriptor_set_out={scratch}/described",
                 "--include_source_info",
                 *(f"tetrion/v1/{name}.proto" for name in FILES),
@@ -204,15 +201,14 @@ def generate(proto: Path, package: Path) -> None:
         )
         if status != 0:
             raise RuntimeError(f"protoc failed with status {status}")
-        package.mkdir(exist_ok=True)
+        shutil.rmtree(package, ignore_errors=True)  # with the modules of proto files that there were
+        package.mkdir()
         described = (Path(scratch) / "described").read_bytes()
         (package / "fields.py").write_text(dictionaries(described))
         (package / "records.py").write_text(records(described))
         (package / "messages.py").write_text(messages())
         (package / "__init__.py").write_text('"""Generated from the proto files; see hatch_build.py."""\n')
         for module in (Path(scratch) / "tetrion/v1").glob("*_pb2*"):
-            if module.name.endswith("_pb2_grpc.py") and "_service_" not in module.name:
-                continue  # A file without services is empty.
             text = re.sub(r"^from tetrion\.v1 import", "from tetrion._pb import", module.read_text(), flags=re.M)
             # The module that the classes name: pickle looks for them there.
             text = re.sub(r"'tetrion\.v1\.(\w+_pb2)'", r"'tetrion._pb.\1'", text)

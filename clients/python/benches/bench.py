@@ -5,7 +5,7 @@ and Jumanji if they are installed. All answers become numpy arrays. The works ta
 the rounds. Without an address it starts a server.
 
 The last figure compares a Step of one environment with an echo: a server on the same stack that reads every request and
-always returns the same message (`cargo build --release --example echo`). Both are called through the generated stubs.
+always returns the same message (`cargo build --release --example echo`). Both are called through the extension module.
 """
 
 from __future__ import annotations
@@ -24,14 +24,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import grpc
 import gymnasium
 import numpy as np
 
 import tetrion
 from tetrion._messages.tensors import from_numpy
 from tetrion._pb import messages as pb
-from tetrion._pb.environment_service_pb2_grpc import EnvironmentServiceStub
+from tetrion._transport.transport import METHODS
 
 # Columns that take every piece in its first orientation on the default playfield.
 COLUMNS = 7
@@ -298,39 +297,29 @@ def echo(program: Path, answer: bytes) -> Iterator[str]:
 
 
 @contextmanager
-def add_echo(bench: Bench, address: str, program: Path) -> Iterator[None]:
-    """A Step of one environment and an echo of the same messages, both at the level of the stubs."""
-    with grpc.insecure_channel(address) as channel:
-        stub = EnvironmentServiceStub(channel)
-        config = pb.SessionConfig(
-            num_envs=1,
-            seeding=pb.Seeding(seed=1),
-            autoreset_mode=pb.AUTORESET_MODE_SAME_STEP,
-            observation_fields=pb.FieldNames(names=["board_bits", "current"]),
-        )
-        session = stub.CreateSession(pb.CreateSessionRequest(config=config)).session.name
-        stub.Reset(pb.ResetRequest(session=session))
-        request = pb.StepRequest(session=session, actions=from_numpy(np.array([3], np.int32)))
-        answer = stub.Step(request)
+def add_echo(bench: Bench, client: tetrion.Client, program: Path) -> Iterator[None]:
+    """A Step of one environment and an echo of the same messages, both as calls of the extension module."""
+    fields = ["board_bits", "current"]
+    session = client.create_session(seed=1, autoreset_mode="same_step", observations=fields, action_mask=False)
+    session.reset()
+    request = pb.StepRequest(session=session.name, actions=from_numpy(np.array([3], np.int32)))
+    server = session._connection.channel
 
-        def step() -> int:
-            stub.Step(request)
+    def step() -> int:
+        pb.StepResponse.FromString(server.call(METHODS["Step"].path, request.SerializeToString(), (), None))
+        return 1
+
+    answer = server.call(METHODS["Step"].path, request.SerializeToString(), (), None)
+    with echo(program, answer) as address, tetrion.Client(address, any_version=True) as other:
+
+        def echoed() -> int:
+            answer = other._connection.channel.call("/tetrion.bench.Echo/Call", request.SerializeToString(), (), None)
+            pb.StepResponse.FromString(answer)
             return 1
 
-        with echo(program, answer.SerializeToString()) as echo_address, grpc.insecure_channel(echo_address) as other:
-            call = other.unary_unary(
-                "/tetrion.bench.Echo/Call",
-                request_serializer=pb.StepRequest.SerializeToString,
-                response_deserializer=pb.StepResponse.FromString,
-            )
-
-            def echoed() -> int:
-                call(request)
-                return 1
-
-            bench.add("Step of 1, bare stubs", "steps", step)
-            bench.add("an echo of the same messages, bare stubs", "calls", echoed)
-            yield
+        bench.add("Step of 1, a bare call", "steps", step)
+        bench.add("an echo of the same messages, a bare call", "calls", echoed)
+        yield
 
 
 ROWS: list[dict[str, Any]] = []
@@ -343,9 +332,8 @@ def report(bench: Bench) -> None:
         rates = samples[name]
         row = {"name": name, "unit": f"{unit}/s", "target": TARGETS.get(name)}
         ROWS.append({**row, "median": statistics.median(rates), "lowest": min(rates), "highest": max(rates)})
-    compare(
-        "time of a Step of 1 over the echo", samples, "an echo of the same messages, bare stubs", "Step of 1, bare stubs"
-    )
+    echoed = "an echo of the same messages, a bare call"
+    compare("time of a Step of 1 over the echo", samples, echoed, "Step of 1, a bare call")
     compare("gymnasium.make over CartPole-v1", samples, "in process: gymnasium.make", "CartPole-v1 by gymnasium.make", 1.5)
 
 
@@ -391,7 +379,7 @@ def main() -> None:
             add_steps(bench, client)
             add_placements(bench, client)
             if args.echo.exists():
-                stack.enter_context(add_echo(bench, address, args.echo))
+                stack.enter_context(add_echo(bench, client, args.echo))
             else:
                 print(f"no echo server at {args.echo}: cargo build --release --example echo", file=sys.stderr)
         report(bench)

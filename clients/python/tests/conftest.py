@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-# Read when gRPC is loaded. Ray forks its processes from that of the tests, and gRPC's preparations for a fork hang or abort
-# some of them.
+# Read when grpcio is loaded, which some tests serve with. Other tests and Ray fork, and its preparations for a fork hang or
+# abort some of the processes.
 os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
 # Tests start their servers.
 os.environ.pop("TETRION_SERVER", None)
@@ -24,13 +24,6 @@ def server() -> Iterator[tetrion.Server]:
 def remote(server: tetrion.Server) -> Iterator[tetrion.Client]:
     """A client of the server."""
     with tetrion.Client(server) as client:
-        yield client
-
-
-@pytest.fixture(scope="session")
-def grpcio(server: tetrion.Server) -> Iterator[tetrion.Client]:
-    """A client of the server over grpcio, as of a package without the extension module."""
-    with tetrion.Client(server, options=[("grpc.enable_retries", 0)]) as client:
         yield client
 
 

@@ -96,6 +96,18 @@ def test_mutual_tls(tokens):
                 client.server_info()
 
 
+def test_a_certificate_has_the_name_that_is_expected():
+    args = ["--tls-cert", str(TLS / "cert.pem"), "--tls-key", str(TLS / "key.pem")]
+    with tetrion.Server(args=args) as server:
+        for name, is_its in ((None, True), ("localhost", True), ("tetrion.test", False)):
+            with tetrion.Client(server, tls=tetrion.Tls(CA, server_name=name), patience=0) as client:
+                if is_its:
+                    assert client.server_info().rules_version
+                else:
+                    with pytest.raises(tetrion.ServerUnavailableError, match="certificate not valid for name"):
+                        client.server_info()
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [

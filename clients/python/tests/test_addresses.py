@@ -1,4 +1,4 @@
-"""Addresses, what makes their connections, and that no proxy of the environment is used."""
+"""Addresses, and that no proxy of the environment is used."""
 
 import contextlib
 import socket
@@ -8,8 +8,6 @@ import threading
 import pytest
 
 import tetrion
-from tetrion._transport.grpcio import Grpcio
-from tetrion._transport.remote import Remote
 
 VARIABLES = ("grpc_proxy", "https_proxy", "http_proxy", "no_grpc_proxy", "no_proxy")
 
@@ -31,35 +29,26 @@ def environ(monkeypatch):
         "[::1]:1",
         "unix:/run/tetrion.sock",
         "unix:tetrion.sock",
+        "dns:///lab.example.org:1",
     ],
 )
-def test_addresses_of_the_extension_module(address):
+def test_addresses(address):
     with tetrion.Client(address) as client:
-        assert type(client._connection._transport) is Remote
+        assert client.address == address
+    with tetrion.Servers(address) as servers:
+        assert servers.address == address
 
 
-@pytest.mark.parametrize(
-    ("address", "settings"),
-    [
-        ("127.0.0.1:1", {"options": [("grpc.enable_retries", 0)]}),
-        ("unix-abstract:tetrion", {}),
-        ("vsock:2:50451", {}),
-        ("dns:///localhost:1", {}),
-        ("ipv4:127.0.0.1:1,127.0.0.2:2", {}),
-        ("ipv6:[::1]:1", {}),
-        ("unix:/run/tetrion.sock", {"tls": True}),
-    ],
-)
-def test_what_grpcio_alone_can_do(address, settings):
-    with tetrion.Client(address, **settings) as client:
-        assert type(client._connection._transport) is Grpcio
+@pytest.mark.parametrize("address", ["unix-abstract:tetrion", "vsock:2:50451", "ipv4:127.0.0.1:1,127.0.0.2:2", "xds:///a"])
+def test_addresses_of_other_schemes_are_refused(address):
+    with pytest.raises(tetrion.InvalidArgumentError, match=r"^address is .*, expected 'host:port' without a scheme"):
+        tetrion.Client(address)
 
 
-def test_without_the_extension_module_grpcio_does_all(monkeypatch, server):
-    monkeypatch.setattr("tetrion._transport.native.module", None)
-    with tetrion.Client(server) as client:
-        assert type(client._connection._transport) is Grpcio
-        assert client.evaluate("bcts", seeds=[1], max_pieces=5).pieces.tolist() == [5]
+@pytest.mark.parametrize("tls", [True, tetrion.Tls()])
+def test_a_unix_socket_is_not_encrypted(tls):
+    with pytest.raises(tetrion.InvalidArgumentError, match=r"^tls is given for 'unix:/run/tetrion.sock', expected no"):
+        tetrion.Client("unix:/run/tetrion.sock", tls=tls)
 
 
 class Refusing:
@@ -90,18 +79,13 @@ def test_no_proxy_is_used(environ, server):
     for variable in ("http_proxy", "https_proxy", "grpc_proxy"):
         environ.setenv(variable, proxy.url)
     port = server.address.rpartition(":")[2]
-    for address in (server.address, f"localhost:{port}", f"dns:///localhost:{port}", f"ipv4:127.0.0.1:{port}"):
+    for address in (server.address, f"localhost:{port}", f"dns:///localhost:{port}"):
         with tetrion.Client(address) as client, client.create_session(2) as session, session.stream() as stream:
             assert stream.reset().infos["pieces"].tolist() == [0, 0]
     for address in ("tetrion.test:50451", "dns:///tetrion.test:50451"):
         with tetrion.Client(address) as client, pytest.raises(tetrion.ServerUnavailableError):
             client.server_info()
     assert proxy.asked == []
-    # gRPC uses it where it is told to.
-    options = [("grpc.enable_http_proxy", 1)]
-    with tetrion.Client("tetrion.test:50451", options=options) as client, pytest.raises(tetrion.ServerUnavailableError):
-        client.server_info()
-    assert set(proxy.asked) == {"CONNECT tetrion.test:50451 HTTP/1.1"}
     proxy.close()
 
 

@@ -292,8 +292,8 @@ def test_what_is_refused(client):
         tetrion.AfterstateVectorEnv(65536, address=client)
 
 
-def test_over_every_transport(remote, grpcio):
-    clients = [tetrion.Client(), remote, grpcio]
+def test_over_every_transport(remote):
+    clients = [tetrion.Client(), remote]
     envs = [
         tetrion.AfterstateVectorEnv(4, address=client, rules=SMALL, observations=ALL, autoreset_mode="SameStep")
         for client in clients

@@ -8,7 +8,6 @@ import multiprocessing
 import pickle
 import sys
 
-import grpc
 import gymnasium
 import numpy as np
 import pytest
@@ -18,7 +17,8 @@ from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 import tetrion
 from tetrion._checks.failures import from_status
 from tetrion._evaluations.request import evaluation_request
-from tetrion._transport.grpcio import _exception
+from tetrion._pb import messages as pb
+from tetrion._transport.transport import METHODS
 
 CLASSES = [
     kind for kind in vars(tetrion.errors).values() if isinstance(kind, type) and issubclass(kind, tetrion.TetrionError)
@@ -322,14 +322,12 @@ def test_sessions_stay_in_their_process(client):
                     duplicate(made)
 
 
-def test_not_built(grpcio):
+def test_not_built(client, monkeypatch):
     # What a server cannot do changes from version to version; a method that there is not, it never has.
-    nothing = grpcio._connection._transport._channel.unary_unary("/tetrion.v1.EnvironmentService/Nothing")
-    with pytest.raises(grpc.RpcError) as caught:
-        nothing(b"")
-    error = _exception(caught.value)
-    assert isinstance(error, tetrion.errors.UnimplementedError)
-    assert "server_version" in str(error)
+    nothing = METHODS["GetServerInfo"]._replace(path="/tetrion.v1.EnvironmentService/Nothing")
+    monkeypatch.setitem(METHODS, "Nothing", nothing)
+    with pytest.raises(tetrion.errors.UnimplementedError, match="server_version"):
+        client._connection.call("Nothing", pb.GetServerInfoRequest())
 
 
 def test_deadline_exceeded(client):

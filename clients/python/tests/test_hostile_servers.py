@@ -64,10 +64,9 @@ def hostile(server_process):
     return server_process
 
 
-@pytest.fixture(params=["native", "grpcio"])
-def victim(request, hostile):
-    options = [("grpc.enable_retries", 0)] if request.param == "grpcio" else []
-    with tetrion.Client(hostile.address, timeout=2, patience=0, options=options) as client:
+@pytest.fixture
+def victim(hostile):
+    with tetrion.Client(hostile.address, timeout=2, patience=0) as client:
         yield client
 
 

@@ -3,7 +3,6 @@
 import contextlib
 import socket
 import threading
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -102,27 +101,3 @@ def test_a_stream_comes_back_after_a_pause(proxy):
         pieces = [stream.receive_step().infos["pieces"].tolist() for _ in range(2)]
         assert pieces == [[1, 1], [2, 2]]
         stream.close()
-
-
-def test_a_stream_that_broke_leaves_no_thread_behind(remote, proxy):
-    def feeding():
-        """Threads of gRPC's, of which each stream has one that takes its requests."""
-        return sum("(_run)" in thread.name for thread in threading.enumerate())
-
-    grpcio = tetrion.Client(proxy.address, options=[("grpc.enable_retries", 0)])
-    with grpcio as through, through.create_session(2, seed=1) as session, session.stream() as stream:
-        watcher = tetrion.Session(remote._connection, session._message)
-        seen = stream.reset()
-        before = feeding()
-        for _ in range(5):
-            # The request is on its way when the stream breaks, so none comes after it to wake the thread.
-            proxy.swallowing = True
-            stream.send_step(seen.action_mask.argmax(axis=1))
-            while watcher.refresh().sequence_number < session.sequence_number:
-                pass
-            proxy.cut()
-            seen = stream.receive_step()
-        deadline = time.monotonic() + 20
-        while feeding() > before:
-            assert time.monotonic() < deadline, threading.enumerate()
-            time.sleep(0.01)

@@ -13,6 +13,7 @@ import pytest
 
 import tetrion
 
+CLIENT = Path(__file__).parent.parent
 # Modules that users import by name, besides those that need a library: `tetrion.sb3`, `tetrion.ray` and `tetrion.dataset`.
 MODULES = {"errors", "records", "tasks"}
 
@@ -130,24 +131,39 @@ def test_what_it_exports_is_called_by_its_public_name():
         assert spec.vector_entry_point.startswith("tetrion:")
 
 
-def test_free_threaded_pythons_get_no_extension_module(monkeypatch, tmp_path):
-    """They cannot load it, and a wheel that they build must not claim `cp311-abi3`."""
+@pytest.fixture
+def hatch_build(monkeypatch):
     for name in ("builders.hooks", "metadata"):
         hooks = SimpleNamespace(BuildHookInterface=object, MetadataHookInterface=object)
         monkeypatch.setitem(sys.modules, f"hatchling.{name}.plugin.interface", hooks)
-    path = Path(__file__).parent.parent / "hatch_build.py"
+    path = CLIENT / "hatch_build.py"
     spec = importlib.util.spec_from_file_location("hatch_build", path)
     hatch_build = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(hatch_build)
+    return hatch_build
+
+
+def test_free_threaded_pythons_are_refused(hatch_build, monkeypatch, tmp_path):
+    """They cannot load the extension module, and a wheel that they build must not claim `cp311-abi3`."""
     library = tmp_path / "library.so"
     library.write_bytes(b"")
     monkeypatch.setenv("TETRION_NATIVE", str(library))
-    assert hatch_build.native_library(path.parent) == library
+    assert hatch_build.native_library(CLIENT) == library
     monkeypatch.setattr(sysconfig, "get_config_var", {"Py_GIL_DISABLED": 1}.get)
     with pytest.raises(RuntimeError, match="this Python is free-threaded"):
-        hatch_build.native_library(path.parent)
+        hatch_build.native_library(CLIENT)
     monkeypatch.delenv("TETRION_NATIVE")
     with pytest.raises(RuntimeError, match="this Python is free-threaded"):
-        hatch_build.native_library(path.parent)
+        hatch_build.native_library(CLIENT)
+
+
+def test_without_cargo_an_installation_says_what_to_do(hatch_build, monkeypatch, tmp_path):
+    monkeypatch.delenv("TETRION_NATIVE", raising=False)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(RuntimeError, match=r"^cargo is not installed.*rustup\.rs, or install a wheel$"):
+        hatch_build.native_library(CLIENT)
+    with pytest.raises(RuntimeError, match=r"^a source distribution has no Rust in it.* TETRION_NATIVE to the path"):
+        hatch_build.native_library(tmp_path / "clients/python")
     monkeypatch.setenv("TETRION_NATIVE", "off")
-    assert hatch_build.native_library(path.parent) is None
+    with pytest.raises(RuntimeError, match="TETRION_NATIVE is 'off', which is no file"):
+        hatch_build.native_library(CLIENT)

@@ -32,36 +32,17 @@ def test_ends_with_the_process_that_started_it():
         client.server_info()
 
 
-def test_the_packages_own_program_comes_before_those_on_path(monkeypatch, tmp_path):
-    programs = [tmp_path / "named/tetrion", tmp_path / "path/tetrion"]
-    for program in programs:
-        program.parent.mkdir(parents=True)
-        program.write_bytes(b"\x7fELF")
-        program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(programs[1].parent))
-    monkeypatch.setenv("TETRION_BINARY", str(programs[0]))
-    assert find_program() == [str(programs[0])]
-    monkeypatch.delenv("TETRION_BINARY")
-    assert find_program()[-1] == str(Path(tetrion.__file__).with_name("_program.py"))
-    monkeypatch.setattr("tetrion._transport.native.module", None)
-    assert find_program() == [str(programs[1])]
-    # The command of this package, which would look here again.
-    programs[1].write_text("#!/usr/bin/env python3\n")
-    monkeypatch.setattr("tetrion._transport.server.__file__", "/nowhere/_transport/server.py")
-    with pytest.raises(tetrion.errors.ServerNotFoundError):
-        find_program()
-
-
-def test_server_not_found_says_what_to_do(monkeypatch):
+def test_the_program_is_the_packages_own_unless_another_is_named(monkeypatch, tmp_path):
+    program = tmp_path / "tetrion"
+    program.write_bytes(b"\x7fELF")
+    program.chmod(0o755)
+    monkeypatch.setenv("TETRION_BINARY", str(program))
+    assert find_program() == [str(program)]
     monkeypatch.setenv("TETRION_BINARY", "/nowhere/tetrion")
     with pytest.raises(tetrion.errors.ServerNotFoundError, match="TETRION_BINARY is '/nowhere/tetrion'"):
         find_program()
     monkeypatch.delenv("TETRION_BINARY")
-    monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr("tetrion._transport.native.module", None)
-    monkeypatch.setattr("tetrion._transport.server.__file__", "/nowhere/_transport/server.py")
-    with pytest.raises(tetrion.errors.ServerNotFoundError, match="cargo build --release"):
-        find_program()
+    assert find_program()[-1] == str(Path(tetrion.__file__).with_name("_program.py"))
 
 
 def test_the_command_without_a_server_program(monkeypatch):

@@ -1,13 +1,19 @@
 """Three servers as one client: calls go to all of them, and no result changes when one is killed on the way."""
 
+import os
 import pickle
+import signal
+import socket
+import time
 import urllib.request
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tetrion
 
+CA, CERT, KEY = (Path(__file__).parents[3] / "tests/data/tls" / name for name in ("ca.pem", "cert.pem", "key.pem"))
 RULES = {"width": 10, "height": 10}
 # Counters that servers keep.
 INFO = 'tetrion_calls_total{method="tetrion.v1.EnvironmentService/GetServerInfo",code="OK"}'
@@ -150,6 +156,107 @@ def test_servers_pickle_as_their_arguments(three):
         assert addresses == [server.address for server in three]
 
 
+class Names:
+    """What a name stands for: servers that may change."""
+
+    def __init__(self, monkeypatch):
+        self.servers, self.asked, usual = [], 0, socket.getaddrinfo
+
+        def look_up(host, port, *args, **kwargs):
+            if host != "tetrion.test":
+                return usual(host, port, *args, **kwargs)
+            self.asked += 1
+            if not self.servers:
+                raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+            return [usual(*server.address.split(":"), *args, **kwargs)[0] for server in self.servers]
+
+        monkeypatch.setattr(socket, "getaddrinfo", look_up)
+
+
+@pytest.fixture
+def names(monkeypatch):
+    return Names(monkeypatch)
+
+
+def test_a_name_is_looked_up_again_when_a_server_is_lost(client, three, names):
+    names.servers = three[:2]
+    with tetrion.Servers("dns:///tetrion.test:50451", num_servers=2) as servers:
+        assert names.asked == 0
+        connect(servers, three[:2])
+        assert_same(servers.evaluate(**games(max_pieces=300)), client.evaluate(**games(max_pieces=300)))
+        assert names.asked == 1
+        assert min(count(server, GAMES) for server in three[:2]) >= 10
+        names.servers = three[1:]
+        three[0]._process.kill()
+        three[0]._process.wait()
+        connect(servers, three[1:])
+        assert names.asked >= 2
+        # If the name has gone, those that are left are kept.
+        names.servers = []
+        three[1]._process.kill()
+        three[1]._process.wait()
+        assert_same(servers.evaluate(**games(max_pieces=300)), client.evaluate(**games(max_pieces=300)))
+
+
+def test_a_name_that_is_not_known(names):
+    with tetrion.Servers("dns:///tetrion.test:50451", patience=0) as servers:
+        with pytest.raises(tetrion.ServerUnavailableError, match=r"^the host of 'dns:///tetrion\.test:50451' is not"):
+            servers.server_info()
+        with pytest.raises(tetrion.ServerUnavailableError, match="is not known"):
+            servers.evaluate("bcts", seeds=[1])
+
+
+def test_certificates_have_the_name_of_all(names):
+    args = ["--tls-cert", str(CERT), "--tls-key", str(KEY)]
+    with tetrion.Server(args=args) as server:
+        names.servers = [server]
+        tls = tetrion.Tls(CA)
+        with tetrion.Servers(f"dns:///localhost:{server.address.rpartition(':')[2]}", tls=tls) as servers:
+            assert servers.server_info().rules_version
+        with (
+            tetrion.Servers("dns:///tetrion.test:50451", tls=tls, patience=0) as servers,
+            pytest.raises(tetrion.ServerUnavailableError, match="certificate not valid for name"),
+        ):
+            servers.server_info()
+        with tetrion.Servers("dns:///tetrion.test:50451", tls=tetrion.Tls(CA, server_name="localhost")) as servers:
+            assert servers.server_info().rules_version
+
+
+def test_a_server_that_comes_back_gets_calls_again(three):
+    with tetrion.Servers(three) as servers:
+        connect(servers, three)
+        three[0]._process.kill()
+        three[0]._process.wait()
+        for _ in range(10):
+            servers.server_info()
+        with pytest.warns(RuntimeWarning, match="started again"):
+            three[0].revive()
+        deadline = time.monotonic() + 30
+        while count(three[0], INFO) < 5:
+            assert time.monotonic() < deadline
+            servers.server_info()
+
+
+def test_a_frozen_server_delays_few_calls(three):
+    with tetrion.Servers(three, patience=5) as servers:
+        connect(servers, three)
+        three[0]._process.send_signal(signal.SIGSTOP)
+        os.waitpid(three[0]._process.pid, os.WUNTRACED)
+        try:
+            # The first call to it notices, within 10 seconds.
+            for _ in range(3):
+                servers.server_info()
+            times = []
+            while sum(times) < 10:
+                began = time.monotonic()
+                servers.server_info()
+                times.append(time.monotonic() - began)
+            assert max(times) < 3
+            assert len(times) > 200
+        finally:
+            three[0]._process.send_signal(signal.SIGCONT)
+
+
 def test_a_name_may_stand_for_all(server, client):
     port = server.address.rpartition(":")[2]
     with tetrion.Servers(f"dns:///localhost:{port}", num_servers=1) as servers:
@@ -158,10 +265,9 @@ def test_a_name_may_stand_for_all(server, client):
             servers.create_session()
 
 
-@pytest.mark.parametrize("address", ["unix:/tmp/tetrion.sock", "dns:///tetrion:50451", "[::1]:50451"])
-def test_addresses_that_a_list_does_not_take(address):
-    with pytest.raises(tetrion.InvalidArgumentError, match=r"^addresses is .*, expected each to be 'host:port'"):
-        tetrion.Servers(["127.0.0.1:1", address])
+def test_a_list_may_have_every_kind_of_address():
+    with tetrion.Servers(["127.0.0.1:1", "unix:/tmp/tetrion.sock", "[::1]:50451"]) as servers:
+        assert servers.address == "127.0.0.1:1, unix:/tmp/tetrion.sock, [::1]:50451"
 
 
 def test_a_host_that_is_not_known():

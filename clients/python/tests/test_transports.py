@@ -15,7 +15,6 @@ import threading
 import time
 import urllib.request
 
-import gymnasium
 import numpy as np
 import pytest
 
@@ -78,7 +77,7 @@ CONFIGURATIONS = [
 
 @pytest.mark.parametrize("configuration", CONFIGURATIONS, ids=repr)
 @pytest.mark.parametrize("num_envs", [1, 3, 40])
-def test_random_games(inside, remote, grpcio, num_envs, configuration):
+def test_random_games(inside, remote, num_envs, configuration):
     seed = random.randrange(1 << 32)
     print(f"seed {seed}")
     rng = np.random.default_rng(seed)
@@ -88,8 +87,7 @@ def test_random_games(inside, remote, grpcio, num_envs, configuration):
         inside.create_session(num_envs, **configuration, copy=False),
         with_messages(inside.create_session(num_envs, **configuration)),
         remote.create_session(num_envs, **configuration),
-        grpcio.create_session(num_envs, **configuration),
-        *(client.create_session(num_envs, **configuration).stream() for client in (inside, remote, grpcio)),
+        *(client.create_session(num_envs, **configuration).stream() for client in (inside, remote)),
     ]
     assert sessions[0]._direct() is not None
     assert sessions[2]._direct() is None
@@ -154,14 +152,13 @@ def test_random_games(inside, remote, grpcio, num_envs, configuration):
     ],
     ids=repr,
 )
-def test_any_actions(inside, remote, grpcio, actions):
+def test_any_actions(inside, remote, actions):
     """What is a plain array takes the short way, and anything else the long one; both accept and refuse the same."""
     outcomes = []
     sessions = [
         inside.create_session(3, seed=1),
         with_messages(inside.create_session(3, seed=1)),
         remote.create_session(3, seed=1),
-        grpcio.create_session(3, seed=1),
     ]
     for session in sessions:
         session.reset()
@@ -484,24 +481,6 @@ def test_the_interpreter_ends_with_everything_open(client):
     assert (done.stdout, done.returncode) == ("open\n", 0), done.stderr
 
 
-def test_the_interpreter_ends_with_an_open_stream_over_grpcio(remote):
-    """Several times: if its call is deleted, about one of six waits for a lock of gRPC for ever."""
-    script = """
-        import sys, tetrion, numpy as np
-        client = tetrion.Client(sys.argv[1], options=[("grpc.enable_retries", 0)])
-        stream = client.create_session(autoreset_mode="same_step").stream()
-        stream.reset()
-        for _ in range(300):
-            while stream.in_flight < 16:
-                stream.send_step(np.zeros(1, int))
-            stream.receive_step()
-        print("open", flush=True)
-    """
-    for _ in range(6):
-        done = in_a_process(script, remote.address)
-        assert (done.stdout, done.returncode) == ("open\n", 0), done.stderr
-
-
 def test_environments_move_between_transports(inside, remote):
     here, there = tetrion.PlacementEnv(address=inside), tetrion.PlacementEnv(address=remote)
     for env in (here, there):
@@ -544,16 +523,10 @@ def test_metadata_that_cannot_be_sent(client):
         client._connection.call("GetSession", pb.GetSessionRequest(), (("x-session", "sessions/\n"),))
 
 
-@pytest.mark.parametrize("setting", [{"token": "secret"}, {"tls": True}, {"options": [("grpc.enable_retries", 1)]}])
+@pytest.mark.parametrize("setting", [{"token": "secret"}, {"tls": True}])
 def test_what_is_about_a_server_needs_its_address(setting):
     with pytest.raises(tetrion.InvalidArgumentError, match=f"^{next(iter(setting))} is given without an address"):
         tetrion.Client(**setting)
-
-
-def test_without_the_extension_module_it_says_how_to_get_it(monkeypatch):
-    monkeypatch.setattr("tetrion._transport.native.module", None)
-    with pytest.raises(tetrion.errors.ServerNotFoundError, match=r"installed without.*cargo.*wheel.*address="):
-        gymnasium.make("tetrion/Placement-v0")
 
 
 def test_steps_on_a_server_are_read_by_the_extension_module(remote):

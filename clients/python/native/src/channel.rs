@@ -50,7 +50,8 @@ impl Drop for Channel {
 impl Channel {
     /// Prepares a connection to `HOST:PORT` or `unix:PATH`.
     ///
-    /// `tls` has the contents of three files, or empty bytes: authorities, the client's certificate, and its key.
+    /// `tls` has the contents of three files, or empty bytes: authorities, the client's certificate, and its key. Then comes
+    /// the name that the server's certificate must have, by default the host.
     /// `waits` has three times in seconds: the most for connecting, the silence after which the server gets a ping, and
     /// the most for the answer to a ping.
     ///
@@ -59,16 +60,17 @@ impl Channel {
     #[new]
     fn new(
         address: &str,
-        tls: Option<(Vec<u8>, Vec<u8>, Vec<u8>)>,
+        tls: Option<(Vec<u8>, Vec<u8>, Vec<u8>, Option<String>)>,
         waits: (f64, f64, f64),
     ) -> PyResult<Channel> {
         let mut options = ConnectOptions::default();
         let mut url = address.to_owned();
         let is_plain = tls.is_none();
-        if let Some((authorities, certificates, key)) = tls {
+        if let Some((authorities, certificates, key, server_name)) = tls {
             let text =
                 |file: Vec<u8>| (!file.is_empty()).then(|| String::from_utf8_lossy(&file).into_owned());
             options.authorities = text(authorities);
+            options.server_name = server_name;
             options.identity = text(certificates)
                 .zip(text(key))
                 .map(|(certificates, key)| ClientIdentity { certificates, key });

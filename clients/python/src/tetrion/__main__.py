@@ -1,6 +1,6 @@
 """The `tetrion` program, wherever this package finds it: `tetrion serve`, or `python -m tetrion serve`.
 
-`tetrion --version` prints the versions of the package and of the program, and works without a program.
+`tetrion --version` prints the versions of the package and of the program.
 """
 
 import os
@@ -8,14 +8,13 @@ import subprocess
 import sys
 
 from tetrion import _program
-from tetrion._transport import inside
 from tetrion._transport.server import find_program
 from tetrion._transport.versions import RULES_VERSION, VERSION
 from tetrion.errors import ServerNotFoundError
 
 
 def print_versions() -> None:
-    """Prints the version of this package and, if the program exists, the program's version."""
+    """Prints the version of this package and, if the program can run, the program's version."""
     print(f"tetrion {VERSION}, the Python package, made for {RULES_VERSION}")
     try:
         command = find_program()
@@ -33,7 +32,7 @@ def main() -> None:
     if arguments in (["--version"], ["-V"]):
         print_versions()
         sys.exit()
-    if inside.is_available() and not os.environ.get("TETRION_BINARY"):
+    if not os.environ.get("TETRION_BINARY"):
         _program.main(arguments)
     try:
         command = [*find_program(), *arguments]

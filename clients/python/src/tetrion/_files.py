@@ -1,7 +1,6 @@
 """Whole files: a reader finds the old file or the new one.
 
-The program's `src/toolkit/files.rs` does the same. This is Python, because a package without the extension module writes
-files too.
+The program's `src/toolkit/files.rs` does the same.
 """
 
 from __future__ import annotations

@@ -203,7 +203,7 @@ class ServerUnavailableError(TetrionError, ConnectionError):
 
 
 class ForkedClientError(TetrionError, RuntimeError):
-    """A forked process used a connection of its parent, or connected over grpcio after its parent had."""
+    """A forked process used a connection of its parent."""
 
     advice = (
         "make the client or the environment in the child itself, and start children with spawn: "

@@ -12,10 +12,6 @@ and its seed. So if a node dies, its shard is simply sent to another node, and t
 to the last bit of the summary.
 
 Every node needs this package with its program, as in a wheel. Nodes need not reach each other's servers.
-
-If your process starts Ray's own processes (`ray.init()` without an address), do so before you make a client that uses
-grpcio, such as `Servers`, or set GRPC_ENABLE_FORK_SUPPORT=0 in its environment: Ray forks, and gRPC's preparations for that
-may abort or hang the child.
 """
 
 from __future__ import annotations

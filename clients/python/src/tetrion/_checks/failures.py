@@ -117,7 +117,6 @@ def reads_answer(read: Callable[_P, _Result]) -> Callable[_P, _Result]:
 _REFUSED_HERE = (
     "Received message larger than max",
     "Compression algorithm",
-    "Exception deserializing response",
     "Missing response message",
     "Several response messages",
 )

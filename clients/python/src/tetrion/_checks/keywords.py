@@ -22,7 +22,7 @@ _OFFERED = "frameskip"
 # Arguments that only vector environments have.
 _OF_VECTORS = ("num_envs", "autoreset_mode", "copy")
 # Arguments of clients; see `ConnectionSettings`.
-_OF_CLIENTS = ("token", "tls", "timeout", "patience", "options", "any_version")
+_OF_CLIENTS = ("token", "tls", "timeout", "patience", "any_version")
 
 _P = ParamSpec("_P")
 _Result = TypeVar("_Result")

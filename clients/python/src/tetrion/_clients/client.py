@@ -38,7 +38,6 @@ from tetrion._sessions.history import History, history_of
 from tetrion._sessions.session import Session, Source, session_of
 from tetrion._transport.connection import Connection, ConnectionSettings
 from tetrion._transport.server import Server
-from tetrion._transport.tls import is_credentials
 from tetrion._watching.watching import Watching
 
 if TYPE_CHECKING:
@@ -61,14 +60,17 @@ class Client:
         Args:
             address: `host:port`, `unix:/path`, or a `Server`. Default: the address in the environment variable
                 TETRION_SERVER or, if it is not set, this process.
-            **settings: `token`, `tls`, `timeout`, `patience`, `options` and `any_version`; see `ConnectionSettings`.
+            **settings: `token`, `tls`, `timeout`, `patience` and `any_version`; see `ConnectionSettings`.
 
         Raises:
             InvalidArgumentError: The address is malformed, or a setting does not exist or is out of range.
         """
-        self._connection = Connection(address, **settings)
+        self._use(Connection(address, **settings))
+
+    def _use(self, connection: Connection) -> None:
+        self._connection = connection
         # Arguments that create an equal client, even in another process.
-        self._arguments = self._connection.settings
+        self._arguments = connection.settings
         self._catalog: Catalog | None = None
 
     @property
@@ -107,8 +109,6 @@ class Client:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the arguments, including the token. Without an address, the copy connects like a new client."""
-        if is_credentials(self._connection.settings["tls"]):
-            raise TypeError("a Client with credentials of gRPC cannot be pickled; give it tls=tetrion.Tls(...) instead")
         return _remade, (type(self), self._arguments)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Client:

@@ -1,17 +1,16 @@
-"""Several equal servers as one client, with gRPC's own load balancing and without a scheduler.
+"""Several equal servers as one client, without a scheduler and without a load balancer.
 
 Calls without a session (`server_info`, `catalog`, `enumerate_placements`, `evaluate`) go to the servers in turn. All give
 the same answer, so if one does not answer, another one does. A session lives on one server, which gets all its calls:
-`create_session` creates each session on the next server, over a separate connection.
+`create_session` creates each session on the next server.
 """
 
 from __future__ import annotations
 
-import json
-import socket
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tetrion._checks import arguments, keywords
@@ -28,33 +27,16 @@ from tetrion._messages.tensors import from_numpy, to_numpy
 from tetrion._pb import messages as pb
 from tetrion._pb.records import EvaluationProgress
 from tetrion._sessions.session import Session
-from tetrion._transport.connection import Connection, ConnectionSettings, checked_options
+from tetrion._transport.addresses import check, look_up, split
+from tetrion._transport.balanced import Balanced
+from tetrion._transport.connection import Connection, ConnectionSettings
 from tetrion._transport.server import Server
+from tetrion._transport.tls import Tls
+from tetrion._transport.transport import Transport
 from tetrion.errors import InvalidArgumentError, ServerUnavailableError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-# If one server fails, gRPC tries another. Repeating a call is safe: reads change nothing, CreateSession has a request_id,
-# and # the others are numbered. Streams are excluded: their readers reopen them where they broke off.
-_RETRIES = {
-    "methodConfig": [
-        {
-            "name": [{"service": "tetrion.v1.EnvironmentService"}],
-            "retryPolicy": {
-                "maxAttempts": 4,
-                "initialBackoff": "0.05s",
-                "maxBackoff": "1s",
-                "backoffMultiplier": 2,
-                "retryableStatusCodes": ["UNAVAILABLE"],
-            },
-        },
-        {"name": [{"service": "tetrion.v1.EnvironmentService", "method": "StepStream"}]},
-    ]
-}
-
-# Makes gRPC send calls to all reachable servers in turn, instead of all to the first.
-_CONFIG = json.dumps({**_RETRIES, "loadBalancingConfig": [{"round_robin": {}}]})
 
 
 class Servers(Client):
@@ -72,17 +54,23 @@ class Servers(Client):
 
         Args:
             addresses: `host:port` of each server; or one name for all of them, such as `dns:///tetrion:50451`, which only
-                takes calls without sessions. gRPC looks the name up again when a connection ends.
+                takes calls without sessions. The client looks the name up again when it loses a server.
             num_servers: Number of servers behind a name; a guess is good enough.
-            **settings: See `ConnectionSettings`. With `tls` and a list of addresses, the option
-                `grpc.ssl_target_name_override` is the name in their certificates. `patience` is the time to wait if no
-                server answers any more.
+            **settings: See `ConnectionSettings`. `patience` is the time to wait if no server answers any more.
+
+        Raises:
+            InvalidArgumentError: An address is malformed, or a setting does not exist or is out of range.
+            ServerUnavailableError: A host in the list is unknown.
         """
         if num_servers is not None:
             num_servers = arguments.integer("num_servers", num_servers, 1)
         self._single: list[Connection] = []
         if isinstance(addresses, str):
-            target = addresses
+            check(addresses)
+            place = addresses
+            connect = _connector(place, settings)
+            connect(place)  # The settings are refused here, and not at the first call.
+            transport = Balanced(lambda: look_up(place), connect)
         else:
             listed = arguments.items("addresses", addresses, "a list of addresses")
             if not listed:
@@ -90,20 +78,16 @@ class Servers(Client):
             if None in listed:
                 raise arguments.wrong("addresses", addresses, "addresses of servers")
             self._single = [Connection(address, **settings) for address in listed]
-            addresses = places = [connection.place for connection in self._single]
-            try:
-                target = "ipv4:" + ",".join(_numeric(place) for place in places)
-            except BaseException:
-                for connection in self._single:
-                    connection.close()
-                raise
+            transports = {connection.place: connection._transport for connection in self._single}
+            for address in transports:
+                look_up(address)
+            addresses = [connection.place for connection in self._single]
+            place = ", ".join(transports)
+            transport = Balanced(lambda: transports, transports.__getitem__)
         self._num_servers = num_servers or len(self._single) or 4
         self._next = 0
-        made_from = {"addresses": addresses, "num_servers": num_servers, **settings}
-        balanced = [("grpc.enable_retries", 1), ("grpc.service_config", _CONFIG)]
-        settings["options"] = [*balanced, *checked_options(settings.get("options", ()))]
-        super().__init__(target, **settings)
-        self._arguments = made_from
+        self._use(Connection(place, transport=transport, **settings))
+        self._arguments = {"addresses": addresses, "num_servers": num_servers, **settings}
 
     def _create(self, request: pb.CreateSessionRequest, snapshot_every: int, copy: bool = True) -> Session:
         """Creates a session on the next server, or on the one after it if that server cannot be reached."""
@@ -220,17 +204,9 @@ class Servers(Client):
         super().close()
 
 
-def _numeric(address: str) -> str:
-    """The address with its host as a number, the only form that lists of addresses allow.
-
-    Raises:
-        InvalidArgumentError: The address has a scheme or an IPv6 number.
-        ServerUnavailableError: The host is unknown.
-    """
-    host, _, port = address.rpartition(":")
-    if ":" in host or "/" in port:
-        raise arguments.wrong("addresses", address, "each to be 'host:port', with a name or a number of IPv4")
-    try:
-        return f"{socket.gethostbyname(host)}:{port}"
-    except OSError as error:
-        raise ServerUnavailableError(f"the host of {address!r} is not known: {error}", code="UNAVAILABLE") from None
+def _connector(name: str, settings: ConnectionSettings) -> Callable[[str], Transport]:
+    """Connects to the servers that a name stands for. The name is that in their certificates, unless `tls` has another."""
+    tls = Tls() if settings.get("tls") is True else settings.get("tls")
+    if isinstance(tls, Tls) and tls.server_name is None:
+        settings = {**settings, "tls": replace(tls, server_name=split(name)[0])}
+    return lambda address: Connection(address, **settings)._transport

@@ -210,7 +210,7 @@ class SessionEnv:
     def __del__(self) -> None:
         """Leaves the session of a dropped environment for the next environment to end.
 
-        The garbage collector may run this at any moment, even while gRPC holds a lock, so it must not make a call.
+        The garbage collector may run this at any moment, even while a lock is held, so it must not make a call.
         """
         if not self.closed:
             self.closed = True

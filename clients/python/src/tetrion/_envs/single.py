@@ -78,7 +78,6 @@ class SingleEnv(SessionEnv, gymnasium.Env[Observation, np.int64]):
             InvalidRequestError: The server refuses the rules, a name or a number; `violations` says which and why.
             InvalidArgumentError: An argument, render mode, palette or field of the rules does not exist, the rules use key
                 presses, or no observation is left.
-            ServerNotFoundError: There is no address, and this package lacks its extension module.
             ServerUnavailableError: No server answers at the address.
         """
         self._render_with(render_mode, render_scale, render_palette)

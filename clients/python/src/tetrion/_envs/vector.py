@@ -90,7 +90,6 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
             InvalidRequestError: The server refuses the rules, a name or a number; `violations` says which and why.
             InvalidArgumentError: An argument, render mode, palette or autoreset mode does not exist, `observe_mask` is given
                 without `action_mask`, the rules belong to the other kind of environments, or no observation is left.
-            ServerNotFoundError: There is no address, and this package lacks its extension module.
             ServerUnavailableError: No server answers at the address.
             ServerFullError: The server has no room for this many environments.
         """

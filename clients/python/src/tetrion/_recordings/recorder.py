@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
-from typing import Any
 
+from tetrion import _native
 from tetrion._checks import arguments
-from tetrion._checks.extension import extension
 from tetrion._pb import messages as pb
 from tetrion._recordings.episode_log import Episode, EpisodeLog
 from tetrion._recordings.recording import Recording, checked_text
@@ -55,10 +54,9 @@ class Recorder:
             InvalidArgumentError: There are no such environments, or the source is neither a session nor an environment of
                 one.
             VersionMismatchError: The server plays by another version of the rules than this package.
-            ServerNotFoundError: This package came without its extension module.
         """
         self._session = session = session_of("source", source)
-        self._native = _module(session._message)
+        _check_rules(session._message)
         num_envs = session.num_envs
         if env_ids is None:
             chosen: Iterable[int] = range(num_envs)
@@ -155,8 +153,8 @@ class Recorder:
             return None
         config = self._session._message.config.SerializeToString()
         origin = f"episode {episode.number} of environment {episode.env_id}"
-        dealt = {"seed": begin.seed, "sequence": begin.sequence, "state": begin.state}
-        data = self._native.record(config, episode.actions, self.player, origin, **dealt)
+        seed, sequence, state = begin.seed, begin.sequence, begin.state
+        data = _native.record(config, episode.actions, self.player, origin, seed=seed, sequence=sequence, state=state)
         return Recording(pb.Recording.FromString(data)) if data is not None else None
 
     def close(self) -> None:
@@ -172,18 +170,15 @@ class Recorder:
         self.close()
 
 
-def _module(session: pb.Session) -> Any:
-    """The extension module, if it plays by the rules of a session's server.
+def _check_rules(session: pb.Session) -> None:
+    """Checks that this package plays by the rules of a session's server.
 
     Raises:
         VersionMismatchError: The server plays by another version of the rules than this package.
-        ServerNotFoundError: This package came without its extension module.
     """
-    native = extension("makes recordings")
-    if session.rules_version != native.RULES_VERSION:
+    if session.rules_version != _native.RULES_VERSION:
         raise VersionMismatchError(
             f"the server plays by the rules_version {session.rules_version!r}, and this package records by "
-            f"{native.RULES_VERSION!r}, which may make another game of it",
+            f"{_native.RULES_VERSION!r}, which may make another game of it",
             reason="RULES_VERSION_MISMATCH",
         )
-    return native

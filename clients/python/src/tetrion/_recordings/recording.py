@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from google.protobuf import json_format
 
+from tetrion import _native
 from tetrion._checks import arguments
-from tetrion._checks.extension import extension
 from tetrion._files import whole_file
 from tetrion._messages import drawings
 from tetrion._messages.ends import word
@@ -66,7 +66,6 @@ class Recording:
         Raises:
             InvalidArgumentError: It is no recording.
             VersionMismatchError: It was played under another version of the rules.
-            ServerNotFoundError: This package came without its extension module.
         """
         with Path(path).open("rb") as file:
             return cls.from_bytes(file.read(MAX_BYTES + 1))
@@ -74,10 +73,9 @@ class Recording:
     @classmethod
     def from_bytes(cls, data: bytes) -> Recording:
         """Reads the content of a file, in JSON or in binary form; see `load`."""
-        native = extension("reads recordings")
         try:
-            return cls(pb.Recording.FromString(native.read_recording(data)))
-        except native.RecordingError as error:
+            return cls(pb.Recording.FromString(_native.read_recording(data)))
+        except _native.RecordingError as error:
             raise _wrong(*error.args) from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -197,7 +195,6 @@ class Recording:
             VersionMismatchError: It was played under another version of the rules.
             IllegalActionError: An action cannot be done.
             EpisodeEndedError: It has actions after the end of its game.
-            ServerNotFoundError: This package came without its extension module.
         """
         native = self._replayed(arguments.integer("max_steps", max_steps) if max_steps is not None else None)
         if (refusal := native.refusal()) is not None:
@@ -213,7 +210,6 @@ class Recording:
 
         Raises:
             VersionMismatchError: It was played under another version of the rules, which may make another game of it.
-            ServerNotFoundError: This package came without its extension module.
         """
         try:
             difference: str | None = self._replayed(None).difference()
@@ -222,10 +218,9 @@ class Recording:
         return difference
 
     def _replayed(self, max_steps: int | None) -> Any:
-        native = extension("replays recordings")
         try:
-            return native.Replay(self._message.SerializeToString(), max_steps)
-        except native.RecordingError as error:
+            return _native.Replay(self._message.SerializeToString(), max_steps)
+        except _native.RecordingError as error:
             raise _wrong(*error.args) from None
 
     def picture(

@@ -10,13 +10,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from tetrion import _native
 from tetrion._checks.failures import from_call
 from tetrion._messages.answers import AnswerDecoder, Stepped
 from tetrion._messages.seedings import SeedsLike
 from tetrion._pb import messages as pb
 from tetrion._sessions.blocks import Blocks
 from tetrion._sessions.journal import Entry
-from tetrion._transport import native
 from tetrion._transport.connection import Connection
 from tetrion._transport.native import NativeRequest
 from tetrion._transport.transport import Metadata
@@ -72,11 +72,11 @@ class ArraySteps:
         """
         session, answers = link.message, link.answers
         lists = (session.observation_specs, session.info_specs)
-        specs = [[(spec.dtype, list(spec.shape)) for spec in listed] for listed in lists]
+        observations, infos = ([(spec.dtype, list(spec.shape)) for spec in listed] for listed in lists)
         has_mask = session.config.action_mask_format == pb.ACTION_MASK_FORMAT_BITS
         self._link = link
         self._channel = channel
-        self.native = native.module.Steps(answers.num_envs, *specs, answers.num_actions if has_mask else None)
+        self.native = _native.Steps(answers.num_envs, observations, infos, answers.num_actions if has_mask else None)
         self.blocks = Blocks(self.native, answers, copy=copy)
 
     def read(self, actions: Any) -> ArrayStep | None:
@@ -104,7 +104,7 @@ class ArraySteps:
             done = self._channel.step(
                 self.native, block.bytes, read, link.name, link.number_there(number), metadata, connection.timeout
             )
-        except native.module.CallError as failed:
+        except _native.CallError as failed:
             error = from_call(*failed.args)
             if isinstance(error, (ServerUnavailableError, SessionNotFoundError)):
                 return None

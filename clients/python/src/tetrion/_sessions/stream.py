@@ -56,12 +56,12 @@ class StepStream(Calls):
         """Opens a stream; see `Session.stream`."""
         super().__init__(link)
         self._closed = False
-        # Whether a call was interrupted while it waited, which leaves gRPC's iterator in the middle of an answer.
+        # Whether a call was interrupted while it waited, so that its answer is unread.
         self._interrupted = False
         self._unanswered: deque[_Sent] = deque()
         # Number of own requests among them.
         self._num_own = 0
-        # The gRPC call, which the first message opens.
+        # The call, which the first message opens.
         self._exchange: Exchange | None = None
 
     @property

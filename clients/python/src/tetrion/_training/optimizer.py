@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from tetrion import _native
 from tetrion._checks import arguments
-from tetrion._checks.extension import extension
 from tetrion.errors import InvalidArgumentError
 
 Vector = npt.NDArray[np.float64]
@@ -93,16 +93,13 @@ class Optimizer(Generic[ConfigType]):
 
         Raises:
             InvalidArgumentError: There are no weights, or the seed is out of range.
-            ServerNotFoundError: This package came without its extension module.
         """
         num_weights = arguments.integer("num_weights", num_weights, 1)
         seed = arguments.integer("seed", seed, 0, arguments.U64)
-        native = extension("searches for weights")
         self.config = config
-        self._errors: Any = native.InvalidParameterError
         try:
-            self._native = native.Optimizer(self._parameters(config), num_weights, seed)
-        except self._errors as error:
+            self._native = _native.Optimizer(self._parameters(config), num_weights, seed)
+        except _native.InvalidParameterError as error:
             raise InvalidArgumentError(*error.args) from None
 
     @classmethod
@@ -115,17 +112,14 @@ class Optimizer(Generic[ConfigType]):
 
         Raises:
             InvalidArgumentError: The state belongs to another configuration or another kind of search.
-            ServerNotFoundError: This package came without its extension module.
         """
-        native = extension("searches for weights")
         search = cls.__new__(cls)
         search.config = config
-        search._errors = native.InvalidParameterError
         try:
-            search._native = native.Optimizer.resume(cls._parameters(config), json.dumps({cls._method: state}))
+            search._native = _native.Optimizer.resume(cls._parameters(config), json.dumps({cls._method: state}))
         except (TypeError, ValueError):
             raise arguments.wrong("state", state, "what `state()` of a search of this kind returns") from None
-        except native.InvalidParameterError as error:
+        except _native.InvalidParameterError as error:
             field, problem = error.args
             entry = field.removeprefix("state.")
             raise InvalidArgumentError("state", problem if entry == "state" else f"is wrong: {entry} {problem}") from None
@@ -166,7 +160,7 @@ class Optimizer(Generic[ConfigType]):
             told = self._native.tell(np.asarray(scores, np.float64).tolist())
         except (TypeError, ValueError):
             raise arguments.wrong("scores", scores, "a number for each candidate") from None
-        except self._errors as error:
+        except _native.InvalidParameterError as error:
             raise InvalidArgumentError(*error.args) from None
         return None if told is None else Generation(*told[:4], *map(_vector, told[4:]))
 

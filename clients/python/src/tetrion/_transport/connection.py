@@ -12,50 +12,41 @@ import os
 import time
 import weakref
 from collections.abc import Generator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict
+from typing import Any, Protocol, TypedDict
 
 from tetrion._checks import arguments
 from tetrion._pb import messages as pb
 from tetrion._transport import addresses
 from tetrion._transport.inside import Inside
-from tetrion._transport.remote import connect
+from tetrion._transport.remote import Remote
 from tetrion._transport.server import Server
-from tetrion._transport.tls import Tls, is_credentials
+from tetrion._transport.tls import Tls
 from tetrion._transport.transport import Answers, Exchange, Metadata, Transport
 from tetrion._transport.versions import PROTOCOL_REVISION, check, stranger
 from tetrion.errors import ForkedClientError, InvalidArgumentError, ServerUnavailableError, TetrionError
-
-if TYPE_CHECKING:
-    import grpc
 
 _LOG = logging.getLogger("tetrion")
 
 
 class ConnectionSettings(TypedDict, total=False):
-    """How to connect: keyword arguments of `Client` and `Servers`.
+    """How to connect: keyword arguments of `Client` and `Servers`. No proxy that the environment names is used.
 
     Attributes:
         token: The bearer token that the server wants.
-        tls: Encrypt: True to trust the system's certificates, `Tls` with files of your own, or credentials of gRPC. Left
-            out: no encryption.
+        tls: Encrypt: True to trust the system's certificates, or `Tls` with files of your own. Left out: no encryption.
         timeout: Seconds that a call may take, by default 60; evaluations and streams have no limit.
         patience: Seconds to wait for a server that went away to come back, by default 60. The client then makes again what
             the server has lost: sessions from snapshots, evaluations by asking for the missing games. So a server may be
             killed and started again in the middle of everything. A server that is silent, as a frozen one is, counts as
             gone after 10 to 40 seconds; the less patience, the sooner. 0 gives up at once. A server that has never answered
             is given up at once as well.
-        options: Options of a gRPC channel, which override ours. With any, grpcio makes the connection, which is slower. It
-            also makes those with credentials of gRPC, with TLS over a Unix socket, and to addresses such as
-            `dns:///tetrion:50451`. No connection goes through a proxy that the environment names, unless the options contain
-            `("grpc.enable_http_proxy", 1)`.
         any_version: Use the server even if it does not know all of the protocol; it refuses what it does not know.
     """
 
     token: str | None
-    tls: Tls | grpc.ChannelCredentials | bool
+    tls: Tls | bool
     timeout: float
     patience: float
-    options: Sequence[tuple[str, Any]]
     any_version: bool
 
 
@@ -90,11 +81,11 @@ class Connection:
         address: str | Server | None,
         *,
         token: str | None = None,
-        tls: Tls | grpc.ChannelCredentials | bool = False,
+        tls: Tls | bool = False,
         timeout: float = 60.0,
         patience: float = 60.0,
-        options: Sequence[tuple[str, Any]] = (),
         any_version: bool = False,
+        transport: Transport | None = None,
     ) -> None:
         """Connects at the first call.
 
@@ -105,14 +96,12 @@ class Connection:
             tls: Whether and how to encrypt.
             timeout: Seconds that a call may take.
             patience: Seconds to wait for a server that went away.
-            options: Options of a gRPC channel.
             any_version: Use the server even if it does not know all of the protocol.
+            transport: What makes the calls; the address is then only a name for it. Left out: it is made for the address.
 
         Raises:
             InvalidArgumentError: The address is malformed, a setting is out of range, or one about a server is given without
                 an address.
-            ServerNotFoundError: There is no address, and this package came without its extension module.
-            ForkedClientError: This process was forked from one that had connected over grpcio, as this connection must.
         """
         self._owner = os.getpid()
         self.settings: dict[str, Any] = {
@@ -121,34 +110,33 @@ class Connection:
             "tls": tls,
             "timeout": timeout,
             "patience": patience,
-            "options": checked_options(options),
             "any_version": any_version,
         }
         if address is None and (named := os.environ.get("TETRION_SERVER")):
             addresses.check(named, "TETRION_SERVER")
             address = named
-        elif address is not None and not isinstance(address, Server):
+        elif transport is None and address is not None and not isinstance(address, Server):
             addresses.check(address)
         if token is not None and not (isinstance(token, str) and token.isascii() and token.isprintable()):
             raise InvalidArgumentError("token", "cannot be sent, expected printable ASCII characters")
-        if not (isinstance(tls, (Tls, bool)) or is_credentials(tls)):
-            raise arguments.wrong("tls", tls, "True, False, a tetrion.Tls or credentials of gRPC")
+        if not isinstance(tls, (Tls, bool)):
+            raise arguments.wrong("tls", tls, "True, False or a tetrion.Tls")
         self.server = address if isinstance(address, Server) else None
         self.timeout = arguments.number("timeout", timeout, 0, "seconds, 0 or more")
         self.patience = arguments.number("patience", patience, 0, "seconds, 0 or more")
         self.min_revision = 0 if arguments.flag("any_version", any_version) else PROTOCOL_REVISION
         self.connected = False
         self._closed = False
-        self._transport: Transport
         self.address = address.address if isinstance(address, Server) else address
         self.place = "this process" if self.address is None else self.address
         if self.address is None:
-            for field, value in (("token", token), ("tls", tls), ("options", options)):
+            for field, value in (("token", token), ("tls", tls)):
                 if value:
                     raise InvalidArgumentError(field, "is given without an address, expected that of a server with it")
-            self._transport = Inside()
-        else:
-            self._transport = connect(self.address, tls, self.patience, self.settings["options"])
+            transport = Inside()
+        elif transport is None:
+            transport = Remote(self.address, Tls() if tls is True else tls or None, self.patience)
+        self._transport = transport
         self._token = (("authorization", f"Bearer {token}"),) if token is not None else ()
         self._request_id = ""
         self._info: pb.GetServerInfoResponse | None = None
@@ -255,7 +243,7 @@ class Connection:
 
     @property
     def channel(self) -> Any:
-        """The connection in the extension module, a `_native.Channel`; None if grpcio connects, or nothing does."""
+        """The connection to one server, a `_native.Channel`; else None."""
         return self._transport.channel
 
     def step_stream(self, metadata: Metadata) -> Exchange:
@@ -350,17 +338,6 @@ def _release_in_child() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_release_in_child)
-
-
-def checked_options(options: Any) -> tuple[tuple[str, int | str | bytes], ...]:
-    """Options of a gRPC channel, checked."""
-    expected = "pairs such as [('grpc.max_receive_message_length', 1000)]"
-    listed = arguments.items("options", options, expected)
-    for place, option in enumerate(listed):
-        is_pair = isinstance(option, (tuple, list)) and len(option) == 2
-        if not (is_pair and isinstance(option[0], str) and isinstance(option[1], (int, str, bytes))):
-            raise arguments.wrong(f"options[{place}]", option, "a name with an integer or a string")
-    return tuple((name, value) for name, value in listed)
 
 
 class Patience:

@@ -9,11 +9,10 @@ import os
 import threading
 from typing import Any
 
+from tetrion import _native
 from tetrion._checks import arguments
 from tetrion._checks.failures import from_call
-from tetrion._transport import native
 from tetrion._transport.native import Native
-from tetrion.errors import ServerNotFoundError
 
 # How many threads play the games of evaluations in this process; unset: one per core.
 THREADS = "TETRION_THREADS"
@@ -33,30 +32,15 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_begin_child)
 
 
-def is_available() -> bool:
-    """Whether this package has the extension module."""
-    return native.module is not None
-
-
 def _started() -> Any:
-    """The services of this process.
-
-    Raises:
-        ServerNotFoundError: This package came without them.
-    """
-    if native.module is None:
-        raise ServerNotFoundError(
-            "this package was installed without the services that play in Python's own process. Install it where cargo and "
-            "a C compiler are, or from a wheel; or give the address of a server, such as address='127.0.0.1:50451', or name "
-            "it in TETRION_SERVER"
-        )
+    """The services of this process."""
     with _lock:
         services = _services.get(os.getpid())
         if services is None:
             named = os.environ.get(THREADS) or "0"
             if not (named.isdecimal() and int(named) <= 1024):
                 raise arguments.wrong(THREADS, named, "a number of threads from 0, one per core, to 1024")
-            services = _services[os.getpid()] = native.module.Services(int(named))
+            services = _services[os.getpid()] = _native.Services(int(named))
         return services
 
 
@@ -73,7 +57,7 @@ class Inside(Native):
         """Direct access to a session, a `_native.Session`."""
         try:
             return self._caller.session(name)
-        except native.module.CallError as error:
+        except _native.CallError as error:
             raise from_call(*error.args, inside=True) from None
 
     def close(self) -> None:

@@ -9,14 +9,9 @@ from typing import Any
 
 from google.protobuf.message import DecodeError
 
+from tetrion import _native
 from tetrion._checks.failures import from_call, invalid_answer
 from tetrion._transport.transport import METHODS, Answers, Exchange, Metadata, Transport
-
-module: Any
-try:
-    from tetrion import _native as module
-except ImportError:  # A package without it uses servers alone, through grpcio.
-    module = None
 
 
 class NativeRequest:
@@ -63,7 +58,7 @@ class Native(Transport):
         path, _, answer = METHODS[method]
         try:
             return answer.FromString(self._caller.call(path, request.SerializeToString(), metadata, timeout))
-        except module.CallError as error:
+        except _native.CallError as error:
             raise from_call(*error.args, inside=self.is_inside) from None
         except DecodeError as error:
             raise invalid_answer(str(error)) from None
@@ -73,7 +68,7 @@ class Native(Transport):
         path, _, answer = METHODS[method]
         try:
             call = self._caller.stream(path, request.SerializeToString(), metadata, timeout)
-        except module.CallError as error:
+        except _native.CallError as error:
             raise from_call(*error.args, inside=self.is_inside) from None
         return _Answers(call, answer, is_inside=self.is_inside)
 
@@ -82,7 +77,7 @@ class Native(Transport):
         path, _, answer = METHODS[method]
         try:
             call = self._caller.exchange(path, metadata)
-        except module.CallError as error:
+        except _native.CallError as error:
             raise from_call(*error.args, inside=self.is_inside) from None
         return _Answers(call, answer, is_inside=self.is_inside)
 
@@ -107,7 +102,7 @@ class _Answers:
         try:
             answer = request.receive(self._call) if isinstance(request, NativeRequest) else next(self._call)
             return self._decode(answer) if isinstance(answer, bytes) else answer
-        except module.CallError as error:
+        except _native.CallError as error:
             raise from_call(*error.args, inside=self.is_inside) from None
         except DecodeError as error:
             raise invalid_answer(str(error)) from None

@@ -1,27 +1,16 @@
-"""Connections to servers: the Rust client's, which the extension module has, or grpcio's.
-
-The extension module is faster and connects to `host:port` and `unix:/path`. grpcio is for options and credentials of gRPC,
-for address schemes that only gRPC knows, such as `dns:///tetrion:50451`, for TLS over a Unix socket, and for a package
-without the extension module.
-"""
+"""Calls to a server, over the Rust client's connection, which the extension module has."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-from tetrion._transport import addresses, native
+from tetrion import _native
+from tetrion._transport import addresses
 from tetrion._transport.native import Native
 from tetrion._transport.tls import Tls
-from tetrion._transport.transport import Transport, waits
 from tetrion.errors import InvalidArgumentError
-
-if TYPE_CHECKING:
-    import grpc
 
 
 class Remote(Native):
-    """A connection to a server."""
+    """A connection to a server. No proxy that the environment names is used."""
 
     def __init__(self, address: str, tls: Tls | None, patience: float) -> None:
         """Connects at the first call.
@@ -29,9 +18,11 @@ class Remote(Native):
         Raises:
             InvalidArgumentError: The address or a certificate cannot be used.
         """
-        files = tls.files() if tls is not None else None
+        if tls is not None and addresses.is_socket(address):
+            raise InvalidArgumentError("tls", f"is given for {address!r}, expected no encryption over a Unix socket")
+        files = tls.contents() if tls is not None else None
         try:
-            super().__init__(native.module.Channel(address, files, waits(patience)))
+            super().__init__(_native.Channel(addresses.target(address), files, waits(patience)))
         except ValueError as error:
             raise InvalidArgumentError(str(error)) from None
         self.channel = self._caller
@@ -44,17 +35,12 @@ class Remote(Native):
         self._caller.close()
 
 
-def connect(
-    address: str,
-    tls: Tls | grpc.ChannelCredentials | bool,
-    patience: float,
-    options: Sequence[tuple[str, int | str | bytes]],
-) -> Transport:
-    """Connects to a server, at the first call."""
-    files = Tls() if tls is True else tls or None
-    only_grpc = options or addresses.is_of_grpc(address) or (files and addresses.is_socket(address))
-    if native.module is not None and not only_grpc and (files is None or isinstance(files, Tls)):
-        return Remote(address, files, patience)
-    from tetrion._transport.grpcio import Grpcio  # only where it is used, since it takes long to load
+def waits(patience: float) -> tuple[float, float, float]:
+    """Times that depend on the caller's patience, in seconds.
 
-    return Grpcio(address, files, patience, options)
+    Returns:
+        The longest time to connect, the silence after which the peer gets a ping, and the longest time for its answer. So a
+        silent peer is given up after 10 to 40 seconds.
+    """
+    connect, silence, pong = (min(max(patience, 5.0), most) for most in (20.0, 30.0, 10.0))
+    return connect, silence, pong

@@ -12,7 +12,6 @@ import selectors
 import shutil
 import subprocess
 import sys
-import sysconfig
 import threading
 import time
 import warnings
@@ -22,7 +21,6 @@ from pathlib import Path
 from types import TracebackType
 
 from tetrion._checks import arguments
-from tetrion._transport import inside
 from tetrion.errors import ServerNotFoundError, ServerNotStartedError
 
 _READY = "tetrion listening on "
@@ -31,44 +29,18 @@ _READY = "tetrion listening on "
 def find_program() -> list[str]:
     """Finds the `tetrion` program: the command that runs it.
 
-    Looks in the environment variable TETRION_BINARY, then in this package, whose extension module contains the program, then
-    on PATH, then in the target folders of the checkout that contains this package.
+    It is the one that the environment variable TETRION_BINARY names, or else that in this package's extension module.
 
     Raises:
-        ServerNotFoundError: There is none, or TETRION_BINARY names something that cannot run.
+        ServerNotFoundError: TETRION_BINARY names something that cannot run.
     """
     named = os.environ.get("TETRION_BINARY")
-    if named:
-        found = shutil.which(named)
-        if found is None:
-            raise ServerNotFoundError(f"TETRION_BINARY is {named!r}, which is not a program that can run")
-        return [found]
-    if inside.is_available():
+    if not named:
         return [sys.executable, "-I", "-S", str(Path(__file__).parents[1] / "_program.py")]
-    candidates: list[str | Path] = ["tetrion"]
-    for folder in Path(__file__).resolve().parents:
-        if (folder / "proto/tetrion/v1").is_dir():
-            candidates += [folder / "target" / profile / "tetrion" for profile in ("release", "debug")]
-    for candidate in candidates:
-        found = shutil.which(candidate)
-        if found is not None and not _is_our_command(Path(found)):
-            return [found]
-    raise ServerNotFoundError(
-        "no Tetrion server to start: this package came without one. Install this package where cargo is, or from a wheel; "
-        "or build a server with `cargo build --release` in a checkout and name it in the environment variable "
-        "TETRION_BINARY or put it on PATH; or give the address of a running server, such as address='127.0.0.1:50451', or "
-        "name it in TETRION_SERVER"
-    )
-
-
-def _is_our_command(path: Path) -> bool:
-    """Whether this is the command of this package, which would look for the program here again.
-
-    It is a script, or on Windows a program beside the other scripts of this Python.
-    """
-    with path.open("rb") as file:
-        is_script = file.read(2) == b"#!"
-    return is_script or path.parent == Path(sysconfig.get_path("scripts"))
+    found = shutil.which(named)
+    if found is None:
+        raise ServerNotFoundError(f"TETRION_BINARY is {named!r}, which is not a program that can run")
+    return [found]
 
 
 # The servers of this process that still exist. A forked child must close its ends of their pipes.
@@ -92,8 +64,7 @@ class Server:
         """Starts a server and waits until it listens.
 
         Args:
-            binary: The program. Left out: the one that the environment variable TETRION_BINARY names, this package's own,
-                or one on PATH.
+            binary: The program. Left out: the one that the environment variable TETRION_BINARY names, or this package's own.
             args: Further flags of `tetrion serve`.
             timeout: Seconds to wait for it.
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from tetrion._checks import arguments
 from tetrion.errors import InvalidArgumentError
 
 File = str | os.PathLike[str]
@@ -15,20 +14,22 @@ File = str | os.PathLike[str]
 
 @dataclass(frozen=True)
 class Tls:
-    """Files in PEM form, read whenever a connection is made. Unlike credentials of gRPC, it can be pickled.
+    """Files in PEM form, read whenever a connection is made, and the name in the server's certificate.
 
     Attributes:
         ca_cert: The authorities that may sign the server's certificate. None: those that this machine trusts.
         client_cert: The client's certificate and its chain, for a server that asks for one.
         client_key: The key of that certificate.
+        server_name: The name that the server's certificate must have. None: the host of the address.
     """
 
     ca_cert: File | None = None
     client_cert: File | None = None
     client_key: File | None = None
+    server_name: str | None = None
 
-    def files(self) -> tuple[bytes, bytes, bytes]:
-        """The contents of the files; empty for those that are left out.
+    def contents(self) -> tuple[bytes, bytes, bytes, str | None]:
+        """The contents of the files, empty for those that are left out, and the name.
 
         Raises:
             InvalidArgumentError: A file cannot be read or has the wrong content, or a certificate comes without its key.
@@ -39,13 +40,8 @@ class Tls:
             _read("tls.ca_cert", self.ca_cert, b"CERTIFICATE"),
             _read("tls.client_cert", self.client_cert, b"CERTIFICATE"),
             _read("tls.client_key", self.client_key, b"PRIVATE KEY"),
+            arguments.string("tls.server_name", self.server_name) if self.server_name is not None else None,
         )
-
-
-def is_credentials(value: Any) -> bool:
-    """Whether a value is credentials of gRPC, which nobody has without having loaded it."""
-    grpc = sys.modules.get("grpc")
-    return grpc is not None and isinstance(value, grpc.ChannelCredentials)
 
 
 def _read(field: str, file: File | None, label: bytes) -> bytes:

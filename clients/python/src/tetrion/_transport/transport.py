@@ -1,4 +1,4 @@
-"""What a connection makes its calls through: gRPC to a server, or the services in this process.
+"""What a connection makes its calls through: a server, several servers, or the services in this process.
 
 A transport knows how calls travel, and nothing of what they are about. Its failures are `TetrionError`s.
 """
@@ -45,17 +45,6 @@ def _methods() -> dict[str, Method]:
 METHODS = _methods()
 
 
-def waits(patience: float) -> tuple[float, float, float]:
-    """Times that depend on the caller's patience, in seconds.
-
-    Returns:
-        The longest time to connect, the silence after which the peer gets a ping, and the longest time for its answer. So a
-        silent peer is given up after 10 to 40 seconds.
-    """
-    connect, silence, pong = (min(max(patience, 5.0), most) for most in (20.0, 30.0, 10.0))
-    return connect, silence, pong
-
-
 class Answers(Protocol):
     """The answers of a call, one after the other."""
 
@@ -97,8 +86,7 @@ class Transport(Protocol):
     """Where calls go.
 
     Attributes:
-        channel: The connection in the extension module, a `_native.Channel`, whose streams take `NativeRequest`s; None if
-            there is none.
+        channel: The connection to one server, a `_native.Channel`, whose streams take `NativeRequest`s; else None.
     """
 
     channel: Any = None

@@ -47,22 +47,17 @@ def check(address: str, info: GetServerInfoResponse, min_revision: int) -> None:
         )
 
 
-# gRPC's messages if the answer on a port is not HTTP/2.
-_NOT_HTTP2 = ("SETTINGS frame", "Failed parsing HTTP/2", "http1.x server")
-
-
 def stranger(address: str, error: TetrionError) -> TetrionError:
     """The error of a first call, or a clearer one if it was not a Tetrion server that answered."""
     if error.reason or isinstance(error, InvalidAnswerError):
         return error
-    message = str(error)
     if error.code == "UNIMPLEMENTED":
         why = "it speaks gRPC, but has no service tetrion.v1.EnvironmentService"
-    elif "frame with invalid size" in message and addresses.has_certificate(address):
+    elif "frame with invalid size" in error.details and addresses.has_certificate(address):
         return ServerUnavailableError(
             "the server has a certificate, and the connection is not encrypted", code="UNAVAILABLE"
         )
-    elif error.code in ("INTERNAL", "UNKNOWN") or any(sign in message for sign in _NOT_HTTP2):
+    elif error.code in ("INTERNAL", "UNKNOWN"):
         why = f"it does not speak gRPC ({error.details})"
     else:
         return error

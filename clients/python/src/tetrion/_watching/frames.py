@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tetrion import _native
 from tetrion._checks import arguments
-from tetrion._checks.extension import extension
 from tetrion._checks.failures import invalid_answer, reads_answer
 from tetrion._messages import drawings
 from tetrion._messages.ends import word
@@ -124,15 +124,15 @@ class WatchedFrame:
 
         Raises:
             InvalidAnswerError: The frame belongs to other rules.
-            ServerNotFoundError: This package came without its extension module.
         """
         columns = arguments.integer("columns", columns, 1)
         rules, cell, palette = self._style
         captions = [env.caption for env in self.envs]
-        draw = extension("draws frames").watched_picture
         frame = self._message.SerializeToString()
         try:
-            return drawings.picture(draw(rules.SerializeToString(), frame, captions, cell, palette, columns))
+            return drawings.picture(
+                _native.watched_picture(rules.SerializeToString(), frame, captions, cell, palette, columns)
+            )
         except ValueError as error:
             raise invalid_answer(f"the frame cannot be drawn: {error}") from None
 

@@ -255,9 +255,6 @@ class _Reader:
                 self._find(error)
             except TetrionError as problem:
                 self._give_up(problem)
-            except ValueError:
-                # gRPC reports in this way that the client was closed.
-                self.stop()
         # The watch may have been stopped while another call was made.
         self._call.cancel()
 
