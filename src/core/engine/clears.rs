@@ -83,6 +83,14 @@ const COLD_CLEAR_COMBO: [u32; 12] = [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 4, 5];
 impl Clear {
     /// The lines that the clear sends by itself, in all tables. Two, three and four lines send 1, 2 and 4. One, two and
     /// three lines by a full spin send 2, 4 and 6; two lines by a mini send 1. A perfect clear sends 10 instead.
+    ///
+    /// ```
+    /// use tetrion_core::engine::{Clear, Spin};
+    ///
+    /// let four = Clear { lines: 4, spin: Spin::None, is_perfect: false };
+    /// assert_eq!(four.base_attack(), 4);
+    /// assert_eq!(Clear { is_perfect: true, ..four }.base_attack(), 10);
+    /// ```
     pub fn base_attack(self) -> u32 {
         if self.is_perfect {
             return PERFECT_ATTACK;

@@ -65,6 +65,15 @@ impl Hand {
     }
 
     /// The placements of both pieces, each with its piece, in ascending order of actions.
+    ///
+    /// ```
+    /// use tetrion_core::engine::{Hand, Playfield, Rules, Tetromino};
+    ///
+    /// let rules = Rules::simplified(10, 20);
+    /// let hand = Hand::new(&rules, Tetromino::T, None, None);
+    /// // Two of the four turned shapes are three columns wide, two are two.
+    /// assert_eq!(hand.placements(&rules, &Playfield::empty(10, 20)).len(), 2 * 8 + 2 * 9);
+    /// ```
     pub fn placements<C: Column, const N: usize>(
         &self,
         rules: &Rules,

@@ -107,6 +107,15 @@ impl FallingPiece {
 
     /// Plays one step: first the key, then the fall.
     ///
+    /// ```
+    /// use tetrion_core::engine::{FallingPiece, Key, Playfield, Tetromino};
+    ///
+    /// let playfield = Playfield::empty(6, 8);
+    /// let fall = FallingPiece::spawn(Tetromino::O, 6, 8).step(Key::HardDrop, &playfield);
+    /// assert!(fall.rests);
+    /// assert_eq!(fall.piece.cells().first().map(|&(row, _)| row), Some(0));
+    /// ```
+    ///
     /// # Panics
     /// When the tetromino is not [free](FallingPiece::is_free). It is free again after the step.
     #[inline]

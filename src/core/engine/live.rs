@@ -175,6 +175,14 @@ impl Live {
     }
 
     /// The next pieces, as many as the rules show.
+    ///
+    /// ```
+    /// use tetrion_core::engine::{Live, Rules};
+    ///
+    /// let game = Live::new(&Rules::preset("guideline").unwrap(), 1)?;
+    /// assert_eq!(game.preview().count(), 5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn preview(&self) -> impl Iterator<Item = Piece> {
         self.visible.pieces().skip(1)
     }
@@ -195,6 +203,15 @@ impl Live {
     }
 
     /// Steps, pieces, lines, points and sent lines so far.
+    ///
+    /// ```
+    /// use tetrion_core::engine::{Live, Placement, Rules};
+    ///
+    /// let mut game = Live::new(&Rules::simplified(10, 20), 1)?;
+    /// game.place(Placement::straight(0, 0))?;
+    /// assert_eq!((game.statistics().pieces, game.statistics().lines), (1, 0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn statistics(&self) -> GameStatistics {
         let Game { pieces, lines, score, .. } = self.game;
         GameStatistics { steps: self.steps, pieces, lines, score, sent: self.sent }
@@ -217,6 +234,14 @@ impl Live {
     }
 
     /// The keys that can be pressed; empty in placement games.
+    ///
+    /// ```
+    /// use tetrion_core::engine::{Key, Live, Rules};
+    ///
+    /// let game = Live::new(&Rules::preset("lab").unwrap(), 1)?;
+    /// assert!(game.keys().contains(&Key::Left) && game.placements().len() > 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn keys(&self) -> Vec<Key> {
         self.rules.keys().iter().copied().filter(|&key| self.has_key(key)).collect()
     }

@@ -205,6 +205,15 @@ impl PieceSet {
     /// A drawing lists its rows from the top, separated by `/`, with `X` for full and `.` for empty. Empty rows and
     /// columns around it are ignored. Two pieces may have the same drawing, which is then dealt more often.
     ///
+    /// ```
+    /// use tetrion_core::engine::PieceSet;
+    ///
+    /// let pieces = PieceSet::parse("A=X./XX B=XX")?;
+    /// assert_eq!(pieces.letters().collect::<String>(), "AB");
+    /// assert!(PieceSet::parse("pentominoes").is_ok());
+    /// # Ok::<(), tetrion_core::engine::PieceSetError>(())
+    /// ```
+    ///
     /// # Errors
     /// [`PieceSetError`] for the first problem.
     pub fn parse(text: &str) -> Result<PieceSet, PieceSetError> {
@@ -294,6 +303,13 @@ impl PieceSet {
 
     /// The letters of these pieces.
     ///
+    /// ```
+    /// use tetrion_core::engine::{PieceSet, Tetromino};
+    ///
+    /// let pieces = PieceSet::named("tetrominoes").unwrap();
+    /// assert_eq!(pieces.written(&[Tetromino::S, Tetromino::Z]), "SZ");
+    /// ```
+    ///
     /// # Panics
     /// When the set has no such piece.
     pub fn written<'a>(&self, pieces: impl IntoIterator<Item = &'a Piece>) -> String {
@@ -301,6 +317,12 @@ impl PieceSet {
     }
 
     /// The piece with this letter. Tetrominoes also have small letters; in other sets a small letter is another piece.
+    ///
+    /// ```
+    /// use tetrion_core::engine::{PieceSet, Tetromino};
+    ///
+    /// assert_eq!(PieceSet::named("tetrominoes").unwrap().from_letter('T'), Some(Tetromino::T));
+    /// ```
     pub fn from_letter(&self, letter: char) -> Option<Piece> {
         if self.is_tetrominoes() {
             return Tetromino::from_letter(letter);
@@ -364,6 +386,13 @@ impl fmt::Display for PieceSet {
 }
 
 /// Reads a sequence of tetromino letters and skips blanks.
+///
+/// ```
+/// use tetrion_core::engine::{Tetromino, parse_sequence};
+///
+/// assert_eq!(parse_sequence("IO"), Ok(vec![Tetromino::I, Tetromino::O]));
+/// assert!(parse_sequence("IX").is_err());
+/// ```
 ///
 /// # Errors
 /// [`UnknownLetter`] for the first character that is neither blank nor one of the seven letters.

@@ -48,6 +48,15 @@ impl Placement {
     /// The placement as an action: `orientation * width + column`. Under [`Reach::Moves`](super::Reach::Moves) it is
     /// `((orientation * width + column) * rows + row) * labels + spin`, with [`Rules::spot_rows`] and
     /// [`Rules::spin_labels`]. Hold adds [`Rules::num_placements`].
+    ///
+    /// ```
+    /// use tetrion_core::engine::{Placement, Rules};
+    ///
+    /// let rules = Rules::simplified(10, 20);
+    /// let placement = Placement::straight(1, 3);
+    /// assert_eq!(placement.action(&rules), 13);
+    /// assert_eq!(Placement::from_action(13, &rules), placement);
+    /// ```
     #[inline]
     pub const fn action(self, rules: &Rules) -> u32 {
         let plain = self.orientation as u32 * rules.width as u32 + self.column as u32;

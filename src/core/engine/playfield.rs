@@ -154,6 +154,14 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     }
 
     /// Whether a cell is full. Cells outside the playfield are not.
+    ///
+    /// ```
+    /// use tetrion_core::engine::Playfield;
+    ///
+    /// let playfield = Playfield::from_drawing(4, 4, "#...\n.#..")?;
+    /// assert!(playfield.is_full(0, 1) && playfield.is_full(1, 0) && !playfield.is_full(0, 0));
+    /// # Ok::<(), tetrion_core::engine::DrawingError>(())
+    /// ```
     pub fn is_full(&self, row: u8, column: u8) -> bool {
         row < self.height
             && column < self.width
@@ -175,6 +183,15 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     }
 
     /// A playfield with the given rows, in the format of [`PlayfieldOf::rows`]. Bits beyond the width are cut off.
+    ///
+    /// ```
+    /// use tetrion_core::engine::Playfield;
+    ///
+    /// // Bit c of a row is column c.
+    /// let playfield = Playfield::from_rows(4, 4, [0b0011, 0b0001]);
+    /// assert_eq!(playfield.to_string(), "....\n....\n#...\n##..");
+    /// assert_eq!(playfield.rows().take(2).collect::<Vec<_>>(), [0b0011, 0b0001]);
+    /// ```
     pub fn from_rows(width: u8, height: u8, rows: impl IntoIterator<Item = u32>) -> Self {
         let mut playfield = Self::empty(width, height);
         for (row, bits) in rows.into_iter().take(height.into()).enumerate() {
@@ -186,17 +203,41 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     }
 
     /// The height of each column: the row just above its highest full cell, or 0 if the column is empty.
+    ///
+    /// ```
+    /// use tetrion_core::engine::Playfield;
+    ///
+    /// let playfield = Playfield::from_drawing(4, 4, "#...\n#.#.")?;
+    /// assert_eq!(playfield.heights().collect::<Vec<_>>(), [2, 0, 1, 0]);
+    /// # Ok::<(), tetrion_core::engine::DrawingError>(())
+    /// ```
     pub fn heights(&self) -> impl Iterator<Item = u32> + '_ {
         self.columns().iter().map(|column| column.top())
     }
 
     /// The holes of one column: its empty cells with a full cell above them.
+    ///
+    /// ```
+    /// use tetrion_core::engine::Playfield;
+    ///
+    /// let playfield = Playfield::from_drawing(4, 4, "#...\n.#..")?;
+    /// assert_eq!((playfield.holes(0), playfield.holes(1)), (0b1, 0));
+    /// # Ok::<(), tetrion_core::engine::DrawingError>(())
+    /// ```
     pub fn holes(&self, column: u8) -> C {
         let cells = self.columns[usize::from(column)];
         !cells & C::below(cells.top())
     }
 
     /// The full rows, as bits.
+    ///
+    /// ```
+    /// use tetrion_core::engine::Playfield;
+    ///
+    /// let playfield = Playfield::from_drawing(4, 4, "####\n#...")?;
+    /// assert_eq!((playfield.full_rows(), playfield.occupied_rows()), (0b10, 0b11));
+    /// # Ok::<(), tetrion_core::engine::DrawingError>(())
+    /// ```
     #[inline(always)]
     pub fn full_rows(&self) -> C {
         // The loop covers all words, so that the compiler knows their number.
@@ -236,6 +277,15 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     /// The row of the shape's lowest cells after it falls straight down from above the wall, with its leftmost column
     /// at `column`.
     ///
+    /// ```
+    /// use tetrion_core::engine::{Playfield, Rules, Tetromino};
+    ///
+    /// let square = &Rules::simplified(4, 4).shapes(Tetromino::O)[0];
+    /// let playfield = Playfield::from_drawing(4, 4, "#...")?;
+    /// assert_eq!((playfield.landing_row(square, 0), playfield.landing_row(square, 2)), (1, 0));
+    /// # Ok::<(), tetrion_core::engine::DrawingError>(())
+    /// ```
+    ///
     /// # Panics
     /// When the shape sticks out of the right wall.
     #[inline(always)]
@@ -271,6 +321,15 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
 
     /// Whether all cells of a shape are empty, with its lower left corner at this row and column. Cells above the
     /// height are empty.
+    ///
+    /// ```
+    /// use tetrion_core::engine::{Playfield, Rules, Tetromino};
+    ///
+    /// let square = &Rules::simplified(4, 4).shapes(Tetromino::O)[0];
+    /// let playfield = Playfield::from_drawing(4, 4, "#...")?;
+    /// assert!(!playfield.is_free(square, 0, 0) && playfield.is_free(square, 0, 1));
+    /// # Ok::<(), tetrion_core::engine::DrawingError>(())
+    /// ```
     ///
     /// # Panics
     /// When the shape sticks out of the right wall. The row must be below the height.
@@ -335,6 +394,15 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     /// assert!(!playfield.raise(3));
     /// assert_eq!(playfield.to_string(), ".....\n.#...\n##.##\n###.#");
     /// ```
+    ///
+    /// ```
+    /// use tetrion_core::engine::Playfield;
+    ///
+    /// let mut playfield = Playfield::from_drawing(4, 4, "#...")?;
+    /// playfield.raise(1);
+    /// assert_eq!(playfield.to_string(), "....\n....\n#...\n#.##");
+    /// # Ok::<(), tetrion_core::engine::DrawingError>(())
+    /// ```
     pub fn raise(&mut self, hole: u8) -> bool {
         let inside = C::below(self.height.into());
         let is_cut_off = self.occupied_rows().top() == u32::from(self.height);
@@ -348,6 +416,16 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     /// Lets a shape fall straight down and applies the rules of landing, in place.
     ///
     /// [`PlayfieldOf::land`] returns more about the same landing.
+    ///
+    /// ```
+    /// use tetrion_core::engine::{Playfield, Rules, Tetromino, TopOut};
+    ///
+    /// let square = &Rules::simplified(4, 4).shapes(Tetromino::O)[0];
+    /// let mut playfield = Playfield::from_drawing(4, 4, "##..")?;
+    /// assert_eq!(playfield.drop(square, 2, TopOut::Overflow).lines, 1);
+    /// assert_eq!(playfield.to_string(), "....\n....\n....\n..##");
+    /// # Ok::<(), tetrion_core::engine::DrawingError>(())
+    /// ```
     ///
     /// # Panics
     /// When the shape sticks out of the right wall.
@@ -397,6 +475,17 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     }
 
     /// Everything about the landing of a shape that falls straight down.
+    ///
+    /// ```
+    /// use tetrion_core::engine::{Playfield, Rules, Tetromino, TopOut};
+    ///
+    /// let square = &Rules::simplified(4, 4).shapes(Tetromino::O)[0];
+    /// let playfield = Playfield::from_drawing(4, 4, "##..")?;
+    /// let landing = playfield.land(square, 2, TopOut::Overflow);
+    /// assert_eq!(landing.locked.to_string(), "....\n....\n..##\n####");
+    /// assert_eq!(landing.afterstate.to_string(), "....\n....\n....\n..##");
+    /// # Ok::<(), tetrion_core::engine::DrawingError>(())
+    /// ```
     ///
     /// # Panics
     /// When the shape sticks out of the right wall.

@@ -62,6 +62,13 @@ impl Odds {
     }
 
     /// Odds of a next piece that is certain.
+    ///
+    /// ```
+    /// use tetrion_core::engine::{Odds, Tetromino};
+    ///
+    /// let odds = Odds::certain(Tetromino::T);
+    /// assert_eq!((odds.of(Tetromino::T), odds.of(Tetromino::O)), (1, 0));
+    /// ```
     #[inline]
     pub fn certain(piece: Piece) -> Odds {
         let mut odds = [0; MAX_PIECES];
@@ -183,6 +190,15 @@ pub enum DealerSource {
 
 impl Dealer {
     /// A dealer of tetrominoes at the start of the episode with this seed.
+    ///
+    /// ```
+    /// use tetrion_core::engine::{Dealer, Randomizer};
+    ///
+    /// let mut dealer = Dealer::seeded(Randomizer::Bag7, 1);
+    /// let mut bag: Vec<char> = (0..7).map(|_| dealer.deal().unwrap().letter()).collect();
+    /// bag.sort();
+    /// assert_eq!(bag.iter().collect::<String>(), "IJLOSTZ");
+    /// ```
     pub fn seeded(randomizer: Randomizer, seed: u64) -> Dealer {
         Dealer::from_parts(randomizer, 0, DealerSource::Seed { seed, bag: Tetromino::ALL, behind: EVEN })
     }
@@ -204,6 +220,16 @@ impl Dealer {
     }
 
     /// A dealer of an explicit sequence, from its beginning.
+    ///
+    /// ```
+    /// use tetrion_core::engine::{Dealer, Tetromino, parse_sequence};
+    ///
+    /// let mut dealer = Dealer::sequence(parse_sequence("TO")?.into());
+    /// assert_eq!(dealer.deal(), Some(Tetromino::T));
+    /// assert_eq!(dealer.deal(), Some(Tetromino::O));
+    /// assert_eq!(dealer.deal(), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn sequence(pieces: Arc<[Piece]>) -> Dealer {
         Dealer { source: PieceStream::Sequence(pieces), dealt: 0 }
     }
@@ -271,6 +297,16 @@ impl Dealer {
     /// The odds of the next piece, given all previous pieces. `uniform` has equal odds; `bag7` has equal odds for the
     /// pieces left in the open bag; `balanced` has the weights of the next draw; `nes` has 2 for the previous piece and
     /// 9 for each other one. Future pieces of an explicit sequence are unknown, so their odds are equal.
+    ///
+    /// ```
+    /// use tetrion_core::engine::{Dealer, Randomizer, Tetromino};
+    ///
+    /// let mut dealer = Dealer::seeded(Randomizer::Bag7, 1);
+    /// let dealt: Vec<Tetromino> = (0..6).map(|_| dealer.deal().unwrap()).collect();
+    /// let odds = dealer.odds();
+    /// let possible = Tetromino::ALL.into_iter().filter(|&piece| odds.of(piece) > 0);
+    /// assert_eq!(possible.collect::<Vec<_>>(), [Tetromino::ALL.into_iter().find(|piece| !dealt.contains(piece)).unwrap()]);
+    /// ```
     pub fn odds(&self) -> Odds {
         match &self.source {
             PieceStream::Uniform { .. } | PieceStream::Sequence(_) => Odds::EVEN,

@@ -296,6 +296,13 @@ impl Default for Rules {
 
 impl Rules {
     /// The rules of a preset at its own size.
+    ///
+    /// ```
+    /// use tetrion_core::engine::Rules;
+    ///
+    /// let guideline = Rules::preset("guideline").unwrap();
+    /// assert_eq!((guideline.width, guideline.preview, guideline.hold), (10, 5, true));
+    /// ```
     pub fn preset(name: &str) -> Option<Rules> {
         PRESETS.iter().find(|preset| preset.name == name).map(|preset| preset.rules)
     }
@@ -363,6 +370,12 @@ impl Rules {
     }
 
     /// The reward of one landing that clears `lines` and [loses](super::Landed::losses) the game `losses` times.
+    ///
+    /// ```
+    /// use tetrion_core::engine::Rules;
+    ///
+    /// assert_eq!(Rules::simplified(10, 20).reward(4, 0), 4.0);
+    /// ```
     pub fn reward(&self, lines: u8, losses: u8) -> f64 {
         let Scoring { piece, game_end, .. } = self.scoring;
         piece + self.points_for(lines) + if losses > 0 { f64::from(losses) * game_end } else { 0.0 }

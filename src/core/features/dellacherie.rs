@@ -20,6 +20,20 @@ pub fn eroded_piece_cells(seen: &Seen<'_>) -> f64 {
 }
 
 /// Changes between full and empty along all rows, with full walls. Every row counts; an empty one has two.
+///
+/// ```
+/// use tetrion_core::engine::Playfield;
+/// use tetrion_core::features::dellacherie::row_transitions;
+///
+/// let playfield = Playfield::from_drawn_rows(6, 6, &[
+///     "#.....",
+///     "#.#...",
+///     "####.#",
+///     "#.##.#",
+/// ])?;
+/// assert_eq!(row_transitions(&playfield), 16);
+/// # Ok::<(), tetrion_core::engine::DrawingError>(())
+/// ```
 pub fn row_transitions(playfield: &Playfield) -> u32 {
     let wall = inside(playfield);
     let mut left = wall;
@@ -32,12 +46,40 @@ pub fn row_transitions(playfield: &Playfield) -> u32 {
 }
 
 /// Changes between full and empty along all columns, from the full floor to the empty sky. An empty column has one.
+///
+/// ```
+/// use tetrion_core::engine::Playfield;
+/// use tetrion_core::features::dellacherie::column_transitions;
+///
+/// let playfield = Playfield::from_drawn_rows(6, 6, &[
+///     "#.....",
+///     "#.#...",
+///     "####.#",
+///     "#.##.#",
+/// ])?;
+/// assert_eq!(column_transitions(&playfield), 8);
+/// # Ok::<(), tetrion_core::engine::DrawingError>(())
+/// ```
 pub fn column_transitions(playfield: &Playfield) -> u32 {
     // Bit r of the shifted word is what lies under row r, the floor under row 0; row `height` is the sky.
     playfield.columns().iter().map(|&column| (column ^ (column << 1 | 1)).count()).sum()
 }
 
 /// Empty cells with a full cell anywhere above them in their column.
+///
+/// ```
+/// use tetrion_core::engine::Playfield;
+/// use tetrion_core::features::dellacherie::holes;
+///
+/// let playfield = Playfield::from_drawn_rows(6, 6, &[
+///     "#.....",
+///     "#.#...",
+///     "####.#",
+///     "#.##.#",
+/// ])?;
+/// assert_eq!(holes(&playfield), 1);
+/// # Ok::<(), tetrion_core::engine::DrawingError>(())
+/// ```
 pub fn holes(playfield: &Playfield) -> u32 {
     (0..playfield.width()).map(|column| playfield.holes(column).count()).sum()
 }
@@ -46,6 +88,20 @@ pub fn holes(playfield: &Playfield) -> u32 {
 ///
 /// A well cell is an empty cell whose neighbours in its row are full, walls included; cells above it may be full. A
 /// free-standing well of depth d adds up to `d (d + 1) / 2`.
+///
+/// ```
+/// use tetrion_core::engine::Playfield;
+/// use tetrion_core::features::dellacherie::cumulative_wells;
+///
+/// let playfield = Playfield::from_drawn_rows(6, 6, &[
+///     "#.....",
+///     "#.#...",
+///     "####.#",
+///     "#.##.#",
+/// ])?;
+/// assert_eq!(cumulative_wells(&playfield), 5);
+/// # Ok::<(), tetrion_core::engine::DrawingError>(())
+/// ```
 pub fn cumulative_wells(playfield: &Playfield) -> u32 {
     let fall =
         |column: usize| empty_cells_down_from(playfield.columns()[column], well_cells(playfield, column));

@@ -29,12 +29,40 @@ pub fn landing_height_hint(seen: &Seen<'_>) -> f64 {
 
 /// Changes between full and empty along all columns, full below the floor and above the highest row. Always even in a
 /// column; an empty column has two.
+///
+/// ```
+/// use tetrion_core::engine::Playfield;
+/// use tetrion_core::features::lab::column_transitions_lab;
+///
+/// let playfield = Playfield::from_drawn_rows(6, 6, &[
+///     "#.....",
+///     "#.#...",
+///     "####.#",
+///     "#.##.#",
+/// ])?;
+/// assert_eq!(column_transitions_lab(&playfield), 14);
+/// # Ok::<(), tetrion_core::engine::DrawingError>(())
+/// ```
 pub fn column_transitions_lab(playfield: &Playfield) -> u32 {
     let above = 1 << playfield.height();
     playfield.columns().iter().map(|&column| ((column | above) ^ (column << 1 | 1)).count()).sum()
 }
 
 /// For every hole, the number of full cells above it in its column: a full cell counts once for each hole below it.
+///
+/// ```
+/// use tetrion_core::engine::Playfield;
+/// use tetrion_core::features::lab::hole_depth_lab;
+///
+/// let playfield = Playfield::from_drawn_rows(6, 6, &[
+///     "#.....",
+///     "#.#...",
+///     "####.#",
+///     "#.##.#",
+/// ])?;
+/// assert_eq!(hole_depth_lab(&playfield), 1);
+/// # Ok::<(), tetrion_core::engine::DrawingError>(())
+/// ```
 pub fn hole_depth_lab(playfield: &Playfield) -> u32 {
     let mut sum = 0;
     for column in 0..playfield.width() {
@@ -49,6 +77,20 @@ pub fn hole_depth_lab(playfield: &Playfield) -> u32 {
 }
 
 /// Holes that cannot be reached from the sky through empty neighbours above, below, left and right.
+///
+/// ```
+/// use tetrion_core::engine::Playfield;
+/// use tetrion_core::features::lab::holes_enclosed;
+///
+/// let playfield = Playfield::from_drawn_rows(6, 6, &[
+///     "#.....",
+///     "#.#...",
+///     "####.#",
+///     "#.##.#",
+/// ])?;
+/// assert_eq!(holes_enclosed(&playfield), 1);
+/// # Ok::<(), tetrion_core::engine::DrawingError>(())
+/// ```
 pub fn holes_enclosed(playfield: &Playfield) -> u32 {
     let columns = playfield.columns();
     let highest_row = 1 << (playfield.height() - 1);
@@ -75,11 +117,39 @@ pub fn holes_enclosed(playfield: &Playfield) -> u32 {
 ///
 /// An open well cell is an empty cell whose neighbours in its row are full, walls included, with nothing above it in
 /// its column.
+///
+/// ```
+/// use tetrion_core::engine::Playfield;
+/// use tetrion_core::features::lab::wells_lab;
+///
+/// let playfield = Playfield::from_drawn_rows(6, 6, &[
+///     "#.....",
+///     "#.#...",
+///     "####.#",
+///     "#.##.#",
+/// ])?;
+/// assert_eq!(wells_lab(&playfield), 4);
+/// # Ok::<(), tetrion_core::engine::DrawingError>(())
+/// ```
 pub fn wells_lab(playfield: &Playfield) -> u32 {
     open_wells(playfield).map(|(_, cells)| sum_up_to(cells.count())).sum()
 }
 
 /// Like [`wells_lab`], but `n` starts again after a gap.
+///
+/// ```
+/// use tetrion_core::engine::Playfield;
+/// use tetrion_core::features::lab::wells_runs;
+///
+/// let playfield = Playfield::from_drawn_rows(6, 6, &[
+///     "#.....",
+///     "#.#...",
+///     "####.#",
+///     "#.##.#",
+/// ])?;
+/// assert_eq!(wells_runs(&playfield), 4);
+/// # Ok::<(), tetrion_core::engine::DrawingError>(())
+/// ```
 pub fn wells_runs(playfield: &Playfield) -> u32 {
     let runs = |mut cells: u64| {
         // The cells that are at least the first, second, third, ... of their run, counted from below.
@@ -95,12 +165,40 @@ pub fn wells_runs(playfield: &Playfield) -> u32 {
 
 /// For every open well cell, the number of empty cells from it straight down to the first full one, including the open
 /// well cell: Dellacherie's cumulative wells without covered well cells.
+///
+/// ```
+/// use tetrion_core::engine::Playfield;
+/// use tetrion_core::features::lab::wells_open;
+///
+/// let playfield = Playfield::from_drawn_rows(6, 6, &[
+///     "#.....",
+///     "#.#...",
+///     "####.#",
+///     "#.##.#",
+/// ])?;
+/// assert_eq!(wells_open(&playfield), 4);
+/// # Ok::<(), tetrion_core::engine::DrawingError>(())
+/// ```
 pub fn wells_open(playfield: &Playfield) -> u32 {
     open_wells(playfield).map(|(column, cells)| empty_cells_down_from(column, cells)).sum()
 }
 
 /// `1 + 2 + ... + d` for every column that lies `d` rows below the lower of its two neighbours, with infinitely high
 /// walls, as the report describes it.
+///
+/// ```
+/// use tetrion_core::engine::Playfield;
+/// use tetrion_core::features::lab::wells_heights;
+///
+/// let playfield = Playfield::from_drawn_rows(6, 6, &[
+///     "#.....",
+///     "#.#...",
+///     "####.#",
+///     "#.##.#",
+/// ])?;
+/// assert_eq!(wells_heights(&playfield), 4);
+/// # Ok::<(), tetrion_core::engine::DrawingError>(())
+/// ```
 pub fn wells_heights(playfield: &Playfield) -> u32 {
     let columns = playfield.columns();
     let depth = |i: usize| {

@@ -26,11 +26,39 @@ pub fn full_rows(playfield: &Playfield) -> u32 {
 }
 
 /// The sum of the column heights.
+///
+/// ```
+/// use tetrion_core::engine::Playfield;
+/// use tetrion_core::features::lee::total_height;
+///
+/// let playfield = Playfield::from_drawn_rows(6, 6, &[
+///     "#.....",
+///     "#.#...",
+///     "####.#",
+///     "#.##.#",
+/// ])?;
+/// assert_eq!(total_height(&playfield), 13);
+/// # Ok::<(), tetrion_core::engine::DrawingError>(())
+/// ```
 pub fn total_height(playfield: &Playfield) -> u32 {
     playfield.heights().sum()
 }
 
 /// The sum of the absolute height differences between neighbouring columns, without the walls.
+///
+/// ```
+/// use tetrion_core::engine::Playfield;
+/// use tetrion_core::features::lee::bumpiness;
+///
+/// let playfield = Playfield::from_drawn_rows(6, 6, &[
+///     "#.....",
+///     "#.#...",
+///     "####.#",
+///     "#.##.#",
+/// ])?;
+/// assert_eq!(bumpiness(&playfield), 8);
+/// # Ok::<(), tetrion_core::engine::DrawingError>(())
+/// ```
 pub fn bumpiness(playfield: &Playfield) -> u32 {
     (0..usize::from(playfield.width()) - 1).map(|i| height_difference(playfield, i)).sum()
 }

@@ -13,6 +13,20 @@ pub fn landing_top(seen: &Seen<'_>) -> f64 {
 /// empty cell whose neighbours in its row are full, walls included.
 ///
 /// The report's shafts: going down a column, everything counts from the first cell that is enclosed on both sides.
+///
+/// ```
+/// use tetrion_core::engine::Playfield;
+/// use tetrion_core::features::leiden::open_shafts;
+///
+/// let playfield = Playfield::from_drawn_rows(6, 6, &[
+///     "#.....",
+///     "#.#...",
+///     "####.#",
+///     "#.##.#",
+/// ])?;
+/// assert_eq!(open_shafts(&playfield), 3);
+/// # Ok::<(), tetrion_core::engine::DrawingError>(())
+/// ```
 pub fn open_shafts(playfield: &Playfield) -> u32 {
     open_wells(playfield).map(|(column, cells)| cells.top().saturating_sub(column.top())).sum()
 }

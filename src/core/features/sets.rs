@@ -189,6 +189,14 @@ impl FeatureSet {
     }
 
     /// Full name of each number, in order. [`FeatureSet::custom`] creates the same set from them.
+    ///
+    /// ```
+    /// use tetrion_core::features::FeatureSet;
+    ///
+    /// let set = FeatureSet::custom(&["holes", "bumpiness"], 10)?;
+    /// assert_eq!(set.names(), ["holes", "bumpiness"]);
+    /// # Ok::<(), tetrion_core::features::FeatureError>(())
+    /// ```
     pub fn names(&self) -> Vec<String> {
         self.columns.iter().map(FeatureColumn::to_string).collect()
     }

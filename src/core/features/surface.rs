@@ -13,6 +13,20 @@ use super::bertsekas::column_height;
 use crate::engine::{Column, Playfield, Rules, Shape, Tetromino};
 
 /// Number of tetrominoes, out of seven, that fit somewhere; at least 1, because an I fits upright on any column.
+///
+/// ```
+/// use tetrion_core::engine::Playfield;
+/// use tetrion_core::features::surface::accommodated;
+///
+/// let playfield = Playfield::from_drawn_rows(6, 6, &[
+///     "#.....",
+///     "#.#...",
+///     "####.#",
+///     "#.##.#",
+/// ])?;
+/// assert_eq!(accommodated(&playfield), 6);
+/// # Ok::<(), tetrion_core::engine::DrawingError>(())
+/// ```
 pub fn accommodated(playfield: &Playfield) -> u32 {
     (0..7).map(|tetromino| readiness(playfield, tetromino)).sum()
 }
@@ -23,6 +37,20 @@ pub fn readiness(playfield: &Playfield, tetromino: usize) -> u32 {
 }
 
 /// Number of ways in which the tetrominoes fit: pairs of an orientation and a column, over all seven.
+///
+/// ```
+/// use tetrion_core::engine::Playfield;
+/// use tetrion_core::features::surface::fits;
+///
+/// let playfield = Playfield::from_drawn_rows(6, 6, &[
+///     "#.....",
+///     "#.#...",
+///     "####.#",
+///     "#.##.#",
+/// ])?;
+/// assert_eq!(fits(&playfield), 13);
+/// # Ok::<(), tetrion_core::engine::DrawingError>(())
+/// ```
 pub fn fits(playfield: &Playfield) -> u32 {
     (0..7).map(|tetromino| fits_of(playfield, tetromino)).sum()
 }
@@ -45,6 +73,20 @@ fn resting_places(playfield: &Playfield, shape: &Shape) -> u32 {
 
 /// Number of pairs of neighbouring columns whose step `h[i + 1] - h[i]` is `index - 3`; -3 or less for 0, 3 or more for
 /// 6.
+///
+/// ```
+/// use tetrion_core::engine::Playfield;
+/// use tetrion_core::features::surface::steps;
+///
+/// let playfield = Playfield::from_drawn_rows(6, 6, &[
+///     "#.....",
+///     "#.#...",
+///     "####.#",
+///     "#.##.#",
+/// ])?;
+/// assert_eq!(steps(&playfield, 1), 2);
+/// # Ok::<(), tetrion_core::engine::DrawingError>(())
+/// ```
 pub fn steps(playfield: &Playfield, index: usize) -> u32 {
     let step = |pair: &[u64]| pair[1].top() as i32 - pair[0].top() as i32;
     let counted = |pair: &&[u64]| (step(pair).clamp(-3, 3) + 3) as usize == index;
@@ -52,6 +94,20 @@ pub fn steps(playfield: &Playfield, index: usize) -> u32 {
 }
 
 /// For every hole, the rows from it up to the top of its column: the column's height minus the hole's row.
+///
+/// ```
+/// use tetrion_core::engine::Playfield;
+/// use tetrion_core::features::surface::weighted_holes;
+///
+/// let playfield = Playfield::from_drawn_rows(6, 6, &[
+///     "#.....",
+///     "#.#...",
+///     "####.#",
+///     "#.##.#",
+/// ])?;
+/// assert_eq!(weighted_holes(&playfield), 2);
+/// # Ok::<(), tetrion_core::engine::DrawingError>(())
+/// ```
 pub fn weighted_holes(playfield: &Playfield) -> u32 {
     let mut sum = 0;
     for column in 0..playfield.width() {
@@ -73,6 +129,20 @@ pub fn deep_wells(playfield: &Playfield) -> u32 {
 
 /// The imbalance of black and white on a chessboard if every column is filled up to its height: the absolute value of
 /// the sum of `(-1)^i (h[i] mod 2)`.
+///
+/// ```
+/// use tetrion_core::engine::Playfield;
+/// use tetrion_core::features::surface::surface_parity;
+///
+/// let playfield = Playfield::from_drawn_rows(6, 6, &[
+///     "#.....",
+///     "#.#...",
+///     "####.#",
+///     "#.##.#",
+/// ])?;
+/// assert_eq!(surface_parity(&playfield), 1);
+/// # Ok::<(), tetrion_core::engine::DrawingError>(())
+/// ```
 pub fn surface_parity(playfield: &Playfield) -> u32 {
     let sign = |i: usize| if i.is_multiple_of(2) { 1 } else { -1 };
     playfield

@@ -20,23 +20,79 @@ pub fn landing_height_survey(seen: &Seen<'_>) -> f64 {
 }
 
 /// Changes between full and empty along all rows, from the first to the last cell, without walls.
+///
+/// ```
+/// use tetrion_core::engine::Playfield;
+/// use tetrion_core::features::survey::row_transitions_survey;
+///
+/// let playfield = Playfield::from_drawn_rows(6, 6, &[
+///     "#.....",
+///     "#.#...",
+///     "####.#",
+///     "#.##.#",
+/// ])?;
+/// assert_eq!(row_transitions_survey(&playfield), 10);
+/// # Ok::<(), tetrion_core::engine::DrawingError>(())
+/// ```
 pub fn row_transitions_survey(playfield: &Playfield) -> u32 {
     playfield.columns().windows(2).map(|pair| (pair[0] ^ pair[1]).count()).sum()
 }
 
 /// Changes between full and empty along all columns, from the lowest to the highest cell, without floor and sky.
+///
+/// ```
+/// use tetrion_core::engine::Playfield;
+/// use tetrion_core::features::survey::column_transitions_survey;
+///
+/// let playfield = Playfield::from_drawn_rows(6, 6, &[
+///     "#.....",
+///     "#.#...",
+///     "####.#",
+///     "#.##.#",
+/// ])?;
+/// assert_eq!(column_transitions_survey(&playfield), 6);
+/// # Ok::<(), tetrion_core::engine::DrawingError>(())
+/// ```
 pub fn column_transitions_survey(playfield: &Playfield) -> u32 {
     let all_but_the_highest = inside(playfield) >> 1;
     playfield.columns().iter().map(|&column| ((column ^ column >> 1) & all_but_the_highest).count()).sum()
 }
 
 /// Number of vertical runs of holes, whatever their lengths.
+///
+/// ```
+/// use tetrion_core::engine::Playfield;
+/// use tetrion_core::features::survey::hole_runs;
+///
+/// let playfield = Playfield::from_drawn_rows(6, 6, &[
+///     "#.....",
+///     "#.#...",
+///     "####.#",
+///     "#.##.#",
+/// ])?;
+/// assert_eq!(hole_runs(&playfield), 1);
+/// # Ok::<(), tetrion_core::engine::DrawingError>(())
+/// ```
 pub fn hole_runs(playfield: &Playfield) -> u32 {
     let lowest_of_each_run = |holes: u64| holes & !(holes << 1);
     (0..playfield.width()).map(|column| lowest_of_each_run(playfield.holes(column)).count()).sum()
 }
 
 /// `1 + 2 + ... + n` for the `n` well cells stacked directly on the surface of each column.
+///
+/// ```
+/// use tetrion_core::engine::Playfield;
+/// use tetrion_core::features::survey::wells_survey;
+///
+/// let playfield = Playfield::from_drawn_rows(6, 6, &[
+///     "#.....",
+///     "#.#...",
+///     "####.#",
+///     "#.##.#",
+/// ])?;
+/// assert_eq!(wells_survey(&playfield), 4);
+/// # Ok::<(), tetrion_core::engine::DrawingError>(())
+/// ```
 pub fn wells_survey(playfield: &Playfield) -> u32 {
     let on_the_surface = |(column, cells): (u64, u64)| (cells >> column.top()).trailing_ones();
     open_wells(playfield).map(|well| sum_up_to(on_the_surface(well))).sum()

@@ -8,17 +8,59 @@ use crate::engine::{Column, Playfield};
 
 /// Full cells with an empty cell anywhere below them in their column. In other words: for every hole, the full cells
 /// directly on top of it, up to the end of their run.
+///
+/// ```
+/// use tetrion_core::engine::Playfield;
+/// use tetrion_core::features::thiery::hole_depth;
+///
+/// let playfield = Playfield::from_drawn_rows(6, 6, &[
+///     "#.....",
+///     "#.#...",
+///     "####.#",
+///     "#.##.#",
+/// ])?;
+/// assert_eq!(hole_depth(&playfield), 1);
+/// # Ok::<(), tetrion_core::engine::DrawingError>(())
+/// ```
 pub fn hole_depth(playfield: &Playfield) -> u32 {
     // Adding one carries through the full cells that stand on the floor, and masking removes them.
     playfield.columns().iter().map(|&column| (column & (column + 1)).count()).sum()
 }
 
 /// Rows with at least one hole.
+///
+/// ```
+/// use tetrion_core::engine::Playfield;
+/// use tetrion_core::features::thiery::rows_with_holes;
+///
+/// let playfield = Playfield::from_drawn_rows(6, 6, &[
+///     "#.....",
+///     "#.#...",
+///     "####.#",
+///     "#.##.#",
+/// ])?;
+/// assert_eq!(rows_with_holes(&playfield), 1);
+/// # Ok::<(), tetrion_core::engine::DrawingError>(())
+/// ```
 pub fn rows_with_holes(playfield: &Playfield) -> u32 {
     (0..playfield.width()).fold(0, |rows, column| rows | playfield.holes(column)).count()
 }
 
 /// The number of different steps among -2, -1, 0, 1, 2 that occur as height differences `h[i + 1] - h[i]`: 0 to 5.
+///
+/// ```
+/// use tetrion_core::engine::Playfield;
+/// use tetrion_core::features::thiery::pattern_diversity;
+///
+/// let playfield = Playfield::from_drawn_rows(6, 6, &[
+///     "#.....",
+///     "#.#...",
+///     "####.#",
+///     "#.##.#",
+/// ])?;
+/// assert_eq!(pattern_diversity(&playfield), 4);
+/// # Ok::<(), tetrion_core::engine::DrawingError>(())
+/// ```
 pub fn pattern_diversity(playfield: &Playfield) -> u32 {
     let mut occurs = 0u32;
     for pair in playfield.columns().windows(2) {

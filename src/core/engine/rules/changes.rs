@@ -80,6 +80,16 @@ impl Changes {
 impl Rules {
     /// These rules with some fields changed.
     ///
+    /// ```
+    /// use tetrion_core::engine::{Changes, Rules};
+    ///
+    /// let mut changes = Changes::default();
+    /// changes.set("hold", false)?;
+    /// let rules = Rules::preset("guideline").unwrap().with(&changes)?;
+    /// assert!(!rules.hold);
+    /// # Ok::<(), tetrion_core::engine::RulesError>(())
+    /// ```
+    ///
     /// # Errors
     /// A field that is out of range or does not apply, or choices that contradict each other.
     pub fn with(mut self, changes: &Changes) -> Result<Rules, RulesError> {
