@@ -46,6 +46,9 @@ impl Drop for Channel {
     }
 }
 
+/// The contents of three files, each empty or in PEM, and the name in the server's certificate.
+type TlsContents = (Vec<u8>, Vec<u8>, Vec<u8>, Option<String>);
+
 #[pymethods]
 impl Channel {
     /// Prepares a connection to `HOST:PORT` or `unix:PATH`.
@@ -58,11 +61,7 @@ impl Channel {
     /// # Errors
     /// `ValueError` if the address or the files cannot be used.
     #[new]
-    fn new(
-        address: &str,
-        tls: Option<(Vec<u8>, Vec<u8>, Vec<u8>, Option<String>)>,
-        waits: (f64, f64, f64),
-    ) -> PyResult<Channel> {
+    fn new(address: &str, tls: Option<TlsContents>, waits: (f64, f64, f64)) -> PyResult<Channel> {
         let mut options = ConnectOptions::default();
         let mut url = address.to_owned();
         let is_plain = tls.is_none();
