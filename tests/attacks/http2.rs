@@ -135,6 +135,12 @@ impl Frame {
         let at = if self.kind == GOAWAY { 4 } else { 0 };
         self.payload.get(at..at + 4).map_or(u32::MAX, |code| u32::from_be_bytes(code.try_into().unwrap()))
     }
+
+    /// The code of GOAWAY, and the server's words after it.
+    fn reason(&self) -> String {
+        let words = String::from_utf8_lossy(self.payload.get(8..).unwrap_or_default());
+        format!("code {} {words:?}", self.code())
+    }
 }
 
 /// A connection whose frames we write.
@@ -194,8 +200,7 @@ impl Connection {
         let mut reason = "none".to_owned();
         while let Ok(Some(frame)) = self.next().await {
             if frame.kind == GOAWAY {
-                let words = String::from_utf8_lossy(frame.payload.get(8..).unwrap_or_default()).into_owned();
-                reason = format!("code {} {words:?}", frame.code());
+                reason = frame.reason();
             }
         }
         io::Error::other(format!("{seen}; the server's reason: {reason}"))
@@ -220,10 +225,7 @@ impl Connection {
             match self.next().await? {
                 Some(frame) if frame.kind == PING && frame.payload == MARK => return Ok(frames),
                 Some(frame) if frame.kind == GOAWAY => {
-                    return Err(io::Error::other(format!(
-                        "the server closes the connection: code {}",
-                        frame.code()
-                    )));
+                    return Err(io::Error::other(format!("the server closes it: {}", frame.reason())));
                 }
                 Some(frame) => frames.push(frame),
                 None => return Err(self.closed("no more frames").await),
