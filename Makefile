@@ -18,6 +18,8 @@ PROGRAM = $(or $(abspath $(TETRION_BINARY)),$(TARGET)/debug/tetrion)
 AGAINST = TETRION_BINARY="$(PROGRAM)"
 PYTHON ?= python3
 PYTHON_CLIENT = clients/python
+# What the tests need besides the package, where its own versions of libraries are not wanted.
+PYTHON_TESTS = pytest==9.2.0 grpcio==1.85.1
 OPENENV = clients/openenv
 DM_ENV_RPC = clients/dm_env_rpc
 TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -53,7 +55,7 @@ $(PYTHON_CLIENT)/.venv/installed: $(PYTHON_CLIENT)/pyproject.toml $(PYTHON_CLIEN
 test-python-oldest: native program ## the Python client's tests with the oldest libraries that it takes (needs Python 3.11 or 3.12)
 	$(PYTHON) -m venv $(PYTHON_CLIENT)/.venv-oldest
 	$(PYTHON_CLIENT)/.venv-oldest/bin/pip install --quiet --disable-pip-version-check --constraint $(PYTHON_CLIENT)/tests/oldest.txt \
-		--editable $(PYTHON_CLIENT) pytest==9.2.0 grpcio==1.85.1
+		--editable $(PYTHON_CLIENT) $(PYTHON_TESTS)
 	cd $(PYTHON_CLIENT) && $(AGAINST) \
 		.venv-oldest/bin/pytest --ignore tests/integrations
 
@@ -96,7 +98,7 @@ test-dm-env-rpc: program $(DM_ENV_RPC)/.venv/installed ## the dm_env_rpc gateway
 test-python-newest: native program ## the Python client's tests with the newest libraries, those of requirements-newest.txt
 	$(PYTHON) -m venv $(PYTHON_CLIENT)/.venv-newest
 	$(PYTHON_CLIENT)/.venv-newest/bin/pip install --quiet --disable-pip-version-check --upgrade \
-		--constraint $(PYTHON_CLIENT)/requirements-newest.txt --editable $(PYTHON_CLIENT) pytest==9.2.0 grpcio==1.85.1
+		--constraint $(PYTHON_CLIENT)/requirements-newest.txt --editable $(PYTHON_CLIENT) $(PYTHON_TESTS)
 	cd $(PYTHON_CLIENT) && $(AGAINST) \
 		.venv-newest/bin/pytest --ignore tests/integrations
 
