@@ -19,7 +19,7 @@ pub struct RulesArgs {
 /// Name of the group of these flags.
 const GROUP: &str = "RulesArgs";
 
-/// Fields that have a flag of their own, which comes before the change in `--rules`.
+/// Fields that are flags too. A flag overrides a change in `--rules`.
 const FLAGS: [&str; 3] = ["width", "height", "preview"];
 
 impl Args for RulesArgs {

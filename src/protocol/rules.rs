@@ -338,7 +338,7 @@ impl FromStr for RulesChoice {
             };
             let field = field(name)?;
             let mut value = value.to_owned();
-            // A list has commas of its own.
+            // The numbers of a list are separated by commas too.
             while let FieldKind::Numbers { .. } = field.kind
                 && let Some(next) = parts.next_if(|part| !part.contains('='))
             {
