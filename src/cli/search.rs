@@ -5,12 +5,12 @@
 use std::fmt::Write;
 
 use clap::Args;
-use clap::builder::TypedValueParser;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use super::options::one_of;
 use tetrion_core::agents::{
     EXPECTATION_SETTINGS, Expectation, LOOKAHEAD_SETTINGS, PlayChoice, Search, SearchSetting, TerminalValue,
 };
+use tetrion_core::engine::{ChoiceValue, NamedChoice};
 
 /// The way controllers play. For absent flags, the controller decides.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
@@ -55,8 +55,8 @@ fn append_settings<S>(text: &mut String, table: &[SearchSetting<S>], defaults: &
 
 /// The parser of the value of a game-ending placement.
 fn terminal_value() -> impl TypedValueParser<Value = TerminalValue> {
-    one_of(&[
-        ("score", "The score of its features, as for any other placement", TerminalValue::Score),
-        ("avoid", "Lower than any other placement", TerminalValue::Avoid),
-    ])
+    let about = |value: &ChoiceValue| value.meaning.trim_end_matches('.');
+    let values = <TerminalValue as NamedChoice>::VALUES;
+    let names = values.iter().map(|value| PossibleValue::new(value.name).help(about(value)));
+    PossibleValuesParser::new(names).map(|name| TerminalValue::from_name(&name).expect("one of the names"))
 }

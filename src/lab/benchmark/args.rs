@@ -8,6 +8,7 @@ use tetrion::cli::computing::ComputingArgs;
 use tetrion::cli::connection::ConnectionArgs;
 use tetrion::cli::output::{shell_path, shell_word};
 use tetrion::cli::search::SearchArgs;
+use tetrion::engine::NamedChoice;
 
 /// The options of `tetrion-lab benchmark`.
 #[derive(Debug, clap::Args)]
@@ -60,15 +61,12 @@ impl BenchmarkArgs {
     pub fn command(&self) -> String {
         let SearchArgs { search, terminal_value } = &self.search;
         let path = |path: &PathBuf| path.to_string_lossy().into_owned();
-        // It has the same name in files and on the command line.
-        let terminal_value = terminal_value.as_ref().map(|value| serde_json::json!(value));
-        let name = |value: Option<serde_json::Value>| Some(value?.as_str()?.to_owned());
         let flags = [
             ("--class", Some(self.class.name.to_owned())),
             ("--recordings", self.recordings.as_ref().map(path)),
             ("--name", self.name.clone()),
             ("--search", search.map(|search| search.to_string())),
-            ("--terminal-value", name(terminal_value)),
+            ("--terminal-value", terminal_value.map(|value| value.name().to_owned())),
         ];
         let mut words = vec!["tetrion-lab benchmark".to_owned()];
         words.extend(self.player.as_ref().map(shell_path));

@@ -27,19 +27,20 @@ use super::surface::Surface;
 use super::sweep::{Sweep, sweep};
 use super::{Kernel, LaneWork, dispatch};
 use crate::engine::{
-    Column, Landing, Placement, Playfield, PlayfieldOf, Rules, Shape, Tetromino, TopOut, is_blocked,
+    Column, Landing, Placement, Playfield, PlayfieldOf, Rules, Shape, Tetromino, TopOut, choice, is_blocked,
 };
 use crate::features::sets::FeatureSet;
 
-/// The score of a game-ending placement.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TerminalValue {
-    /// Minus infinity; if every placement ends the game, the first one is chosen.
-    #[default]
-    Avoid,
-    /// The score of its afterstate, like any other placement.
-    Score,
+choice! {
+    /// The score of a game-ending placement.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum TerminalValue: "terminal_value" {
+        /// Lower than any other placement; if every placement ends the game, the first one is chosen.
+        Avoid = 1, "avoid";
+        /// The score of its features, as for any other placement.
+        Score = 2, "score";
+    }
 }
 
 /// A weight vector over a feature set, prepared for playing.

@@ -7,6 +7,7 @@ use std::path::Path;
 use prost::Message;
 use prost_types::FileDescriptorSet;
 use prost_types::{DescriptorProto, EnumDescriptorProto, FileDescriptorProto};
+use tetrion_core::agents::{TerminalValue, Terms};
 use tetrion_core::engine::rng::{Tag, below, word};
 use tetrion_core::engine::{
     ActionModel, Dealer, EpisodeEnd, NamedChoice, OrientationTable, Randomizer, Reach, Rules, Shape,
@@ -173,6 +174,10 @@ fn the_choices_have_the_numbers_and_names_of_their_enums() {
     check::<TopOut>(|number| Some(pb::TopOut::try_from(number).ok()?.as_str_name()));
     check::<OrientationTable>(|number| Some(pb::OrientationTable::try_from(number).ok()?.as_str_name()));
     check::<Reach>(|number| Some(pb::Reach::try_from(number).ok()?.as_str_name()));
+    check::<TerminalValue>(|number| Some(pb::TerminalValue::try_from(number).ok()?.as_str_name()));
+    check::<Terms>(|number| {
+        pb::ExpectationTerms::try_from(number).ok()?.as_str_name().strip_prefix("EXPECTATION_")
+    });
 }
 
 #[test]
