@@ -208,7 +208,7 @@ pub enum LimitKind {
     Time(LimitField<Duration>, Duration),
 }
 
-/// The place of a limit among those of a server.
+/// A function that borrows the field of a limit.
 pub type LimitField<T> = fn(&mut ServerLimits) -> &mut T;
 
 const MEMORY_LIMITS: &str = "Limits on memory";

@@ -23,16 +23,16 @@ use super::streams::Stream;
 #[pyclass(frozen, module = "tetrion._native")]
 pub(crate) struct Channel {
     /// `None` once the connection is closed.
-    caller: Mutex<Option<Stub<tonic::transport::Channel>>>,
+    stub: Mutex<Option<Stub<tonic::transport::Channel>>>,
     process: u32,
 }
 
 impl Channel {
     fn lock(&self) -> MutexGuard<'_, Option<Stub<tonic::transport::Channel>>> {
-        self.caller.lock().unwrap_or_else(PoisonError::into_inner)
+        self.stub.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn caller(&self, py: Python<'_>) -> PyResult<Stub<tonic::transport::Channel>> {
+    fn stub(&self, py: Python<'_>) -> PyResult<Stub<tonic::transport::Channel>> {
         self.lock().clone().ok_or_else(|| refused(py, closed()))
     }
 }
@@ -97,8 +97,8 @@ impl Channel {
             let _entered = executor.handle().enter();
             endpoint.connect_lazy()
         };
-        let caller = Stub { target, executor, closed: CancellationToken::new() };
-        Ok(Channel { caller: Mutex::new(Some(caller)), process: process::id() })
+        let stub = Stub { target, executor, closed: CancellationToken::new() };
+        Ok(Channel { stub: Mutex::new(Some(stub)), process: process::id() })
     }
 
     /// Makes a call with one answer. Returns the answer.
@@ -110,7 +110,7 @@ impl Channel {
         metadata: Metadata,
         timeout: Option<f64>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        self.caller(py)?.call(py, path, message, metadata, timeout)
+        self.stub(py)?.call(py, path, message, metadata, timeout)
     }
 
     /// Steps all environments of a session, with the answer in a block. Returns False if Python must read the answer
@@ -130,7 +130,7 @@ impl Channel {
     ) -> PyResult<Bound<'py, PyAny>> {
         let path = PathAndQuery::from_static("/tetrion.v1.EnvironmentService/Step");
         let request = actions.request(session, number).encode_to_vec();
-        let answer = self.caller(py)?.answer(py, path, request.into(), metadata, timeout)?;
+        let answer = self.stub(py)?.answer(py, path, request.into(), metadata, timeout)?;
         steps.fill(py, number, block, || answer_of_call(answer))
     }
 
@@ -143,18 +143,18 @@ impl Channel {
         metadata: Metadata,
         timeout: Option<f64>,
     ) -> PyResult<Stream> {
-        self.caller(py)?.stream(py, path, message, metadata, timeout)
+        self.stub(py)?.stream(py, path, message, metadata, timeout)
     }
 
     /// Starts a call with many requests and many answers.
     fn exchange(&self, py: Python<'_>, path: &str, metadata: Metadata) -> PyResult<Stream> {
-        self.caller(py)?.exchange(py, path, metadata)
+        self.stub(py)?.exchange(py, path, metadata)
     }
 
     /// Closes the connection, which ends every call.
     fn close(&self) {
-        if let Some(caller) = self.lock().take() {
-            caller.closed.cancel();
+        if let Some(stub) = self.lock().take() {
+            stub.closed.cancel();
         }
     }
 }

@@ -54,7 +54,7 @@ struct Services {
 }
 
 impl Services {
-    fn caller(&self) -> &Stub<Inside> {
+    fn stub(&self) -> &Stub<Inside> {
         &self.running.as_ref().expect("it is not being dropped").0
     }
 }
@@ -85,8 +85,8 @@ impl Services {
         };
         let target = target.map_err(|error| failed(&error))?;
         let executor = Executor::Threads(runtime.handle().clone());
-        let caller = Stub { target, executor, closed: CancellationToken::new() };
-        Ok(Services { running: Some((caller, runtime)), process: process::id() })
+        let stub = Stub { target, executor, closed: CancellationToken::new() };
+        Ok(Services { running: Some((stub, runtime)), process: process::id() })
     }
 
     /// Makes a call with one answer. Returns the answer.
@@ -98,13 +98,13 @@ impl Services {
         metadata: Metadata,
         timeout: Option<f64>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        self.caller().call(py, path, message, metadata, timeout)
+        self.stub().call(py, path, message, metadata, timeout)
     }
 
     /// A session, for steps without messages.
     fn session(&self, py: Python<'_>, name: &str) -> PyResult<PySession> {
         // Without the GIL, which the call that holds the session's lock may need.
-        let session = py.detach(|| self.caller().target.session(name).map(PySession::new));
+        let session = py.detach(|| self.stub().target.session(name).map(PySession::new));
         session.map_err(|status| refused(py, status))
     }
 
@@ -117,12 +117,12 @@ impl Services {
         metadata: Metadata,
         timeout: Option<f64>,
     ) -> PyResult<Stream> {
-        self.caller().stream(py, path, message, metadata, timeout)
+        self.stub().stream(py, path, message, metadata, timeout)
     }
 
     /// Starts a call with many requests and many answers.
     fn exchange(&self, py: Python<'_>, path: &str, metadata: Metadata) -> PyResult<Stream> {
-        self.caller().exchange(py, path, metadata)
+        self.stub().exchange(py, path, metadata)
     }
 }
 

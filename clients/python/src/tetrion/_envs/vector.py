@@ -314,8 +314,9 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
         if self._observe_mask:
             # A `Listing` has masks of episodes that a limit has cut.
             masks = final.infos.get("action_mask")
-            none = np.tile(spaces.ended_mask(self._num_actions), (final.rows.size, 1))
-            fields["action_mask"] = none if masks is None else masks
+            if masks is None:
+                masks = np.tile(spaces.ended_mask(self._num_actions), (final.rows.size, 1))
+            fields["action_mask"] = masks
         final_obs = np.full(num_rows, None, dtype=object)
         # Rows of arrays that hold nothing else, so a caller who keeps one keeps only last states of the same step.
         final_obs[final.rows] = [dict(zip(fields, row, strict=True)) for row in zip(*fields.values(), strict=True)]
