@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::class::{Class, invalid_actions_name};
 use crate::input::{UsageError, read_open};
-use tetrion_client::GameResult;
+use tetrion_client::PlayedGame;
 use tetrion_core::engine::EpisodeEnd;
 use tetrion_core::pool::Pool;
 use tetrion_protocol::limits::MAX_RECORDING_BYTES;
@@ -27,8 +27,8 @@ pub struct GameNumbers {
     pub pieces: u64,
 }
 
-impl From<&GameResult> for GameNumbers {
-    fn from(game: &GameResult) -> GameNumbers {
+impl From<&PlayedGame> for GameNumbers {
+    fn from(game: &PlayedGame) -> GameNumbers {
         GameNumbers { lines: game.lines, pieces: game.pieces }
     }
 }

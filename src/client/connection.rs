@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tonic::Status;
 use tonic::codegen::http::Uri;
-use tonic::metadata::{Ascii, MetadataValue};
+use tonic::metadata::{Ascii, MetadataMap, MetadataValue};
 use tonic::transport::{Certificate, ClientTlsConfig, Endpoint, Identity};
 
 use super::error::{ClientError, error, innermost};
@@ -144,7 +144,8 @@ pub(super) struct LinkedServer {
     /// The address as the caller gave it, for messages.
     pub(super) address: String,
     pub(super) link: Link,
-    pub(super) authorization: Option<MetadataValue<Ascii>>,
+    /// What every call sends besides its message.
+    pub(super) metadata: MetadataMap,
     /// The revision that requests ask for; 0 if any will do.
     pub(super) min_revision: u32,
 }
@@ -158,9 +159,7 @@ impl LinkedServer {
 
     pub(super) fn request<T>(&self, message: T) -> tonic::Request<T> {
         let mut request = tonic::Request::new(message);
-        if let Some(authorization) = &self.authorization {
-            request.metadata_mut().insert("authorization", authorization.clone());
-        }
+        request.metadata_mut().clone_from(&self.metadata);
         request
     }
 

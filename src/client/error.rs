@@ -1,5 +1,7 @@
 //! What can go wrong between a client and its servers.
 
+use std::error::Error as _;
+
 use tonic::{Code, Status};
 use tonic_types::StatusExt;
 
@@ -43,10 +45,17 @@ pub enum ClientError {
         /// The reason by name, such as `UNKNOWN_NAME`; empty if the server gave none.
         reason: String,
         message: String,
+        /// The status of the call, with everything else that the server said.
+        status: Box<Status>,
     },
     /// A call broke on the way, or found the server busy or shutting down; another server may answer.
     #[error("lost the server at {address}: {message}")]
-    Lost { address: String, message: String },
+    Lost {
+        address: String,
+        message: String,
+        /// The status of the call.
+        status: Box<Status>,
+    },
     /// The client cannot read the server's answer.
     #[error("cannot read the server's answer: {0}")]
     Answer(String),
@@ -74,23 +83,36 @@ const NO_PLACE: &str = "EVALUATION_LIMIT";
 const BUSY: [&str; 6] =
     ["ANSWER_LIMIT", "ANSWER_UNREAD", "CALL_LIMIT", "DRAINING", "REQUEST_LIMIT", "SLOW_REQUEST"];
 
-/// The error of a status. Every refusal by a server carries an `ErrorInfo`; an error without one happened on the way.
+/// An answer that the client cannot read.
+pub(super) fn unreadable(problem: impl ToString) -> ClientError {
+    ClientError::Answer(problem.to_string())
+}
+
+/// A call that ended too early.
+pub(super) fn lost(address: &str, message: &str) -> ClientError {
+    let status = Box::new(Status::unavailable(message));
+    ClientError::Lost { address: address.to_owned(), message: message.to_owned(), status }
+}
+
+/// The error of a status. Every refusal by a server carries an `ErrorInfo`; an error without one happened on the way, or
+/// is an answer that this side refuses, or comes from another program.
 pub(super) fn error(address: &str, status: &Status) -> ClientError {
     let info = status.get_details_error_info();
     let lost = match (&info, status.code()) {
         (Some(info), _) if info.reason == NO_PLACE => status.get_details_retry_info().is_some(),
         (Some(info), _) => BUSY.contains(&info.reason.as_str()),
-        (None, Code::Unimplemented | Code::OutOfRange | Code::InvalidArgument) => false,
-        (None, _) => true,
+        (None, Code::Cancelled | Code::DeadlineExceeded | Code::Unavailable) => true,
+        (None, _) => status.source().is_some(),
     };
     let message = match status.message() {
         "" => status.code().to_string(),
         message => message.to_owned(),
     };
+    let status = Box::new(status.clone());
     if lost {
-        return ClientError::Lost { address: address.to_owned(), message };
+        return ClientError::Lost { address: address.to_owned(), message, status };
     }
-    ClientError::Refused { reason: info.map(|info| info.reason).unwrap_or_default(), message }
+    ClientError::Refused { reason: info.map(|info| info.reason).unwrap_or_default(), message, status }
 }
 
 /// The error of a server's first answer: without an `ErrorInfo` it comes from another program, or from no program at

@@ -36,21 +36,22 @@ pub use choice::{
 };
 pub use connection::{ClientIdentity, ConnectOptions, endpoint};
 pub use error::ClientError;
-pub use evaluation::{
-    Estimate, Evaluated, EvaluationProgress, EvaluationRequest, Event, Events, GameResult, LossEstimate,
-    Outcomes, Seeds, Started,
-};
+pub use evaluation::{Evaluated, EvaluationRequest, EvaluationRun, Seeds, Started};
 pub use health::check_health;
 pub use info::{Catalog, EvaluationLimits, FeatureSetInfo, RulesPresetInfo, ServerInfo};
 pub use link::Link;
 pub use raw::{RawCall, RawClient, RawFailure, code_name};
 pub use raw_bytes::RawBytes;
+pub use spread::{EvaluationCall, EvaluationNews, EvaluationProgress, Outcomes, Spread};
+pub use tetrion_core::rollout::{Estimate, EstimatedGame, PlayedGame};
 pub use tetrion_protocol::rules::RulesChoice;
 pub use watching::{
     EpisodePhase, ListedSession, WatchedEnv, WatchedEpisode, WatchedFrame, WatchedSession, Watching,
 };
 
 use std::time::Duration;
+
+use tonic::metadata::MetadataMap;
 
 use connection::{LinkedServer, open};
 use error::first;
@@ -75,17 +76,16 @@ impl Client {
         if addresses.is_empty() {
             return Err(ClientError::Address { address: String::new() });
         }
-        let authorization = options.authorization()?;
+        let mut metadata = MetadataMap::new();
+        if let Some(authorization) = options.authorization()? {
+            metadata.insert("authorization", authorization);
+        }
         let min_revision = if options.any_version { 0 } else { PROTOCOL_REVISION };
         let (mut servers, mut warnings) = (Vec::new(), Vec::new());
         for address in addresses {
             let link = open(address, &options).await?;
-            let server = LinkedServer {
-                address: address.clone(),
-                link,
-                authorization: authorization.clone(),
-                min_revision,
-            };
+            let server =
+                LinkedServer { address: address.clone(), link, metadata: metadata.clone(), min_revision };
             let info = server.info().await.map_err(|status| first(address, &status))?;
             warnings.extend(version::check(address, &info, min_revision)?);
             servers.push(server);
@@ -96,13 +96,21 @@ impl Client {
     /// A client of the services in this process: calls as to a server, without a connection that could break. While they
     /// are busy, it tries again until `patience` has run out.
     pub fn inside(services: Link, patience: Duration) -> Client {
-        let server = LinkedServer {
-            address: "this process".to_owned(),
-            link: services,
-            authorization: None,
-            min_revision: PROTOCOL_REVISION,
-        };
-        Client { servers: vec![server], patience, warnings: Vec::new() }
+        let name = "this process".to_owned();
+        Client::over([(name, services)], &MetadataMap::new(), PROTOCOL_REVISION, patience)
+    }
+
+    /// A client over ways to servers that another one has made and checked, each with a name. Every call sends the
+    /// metadata, and asks for this revision of the protocol or a higher one; 0 for any.
+    pub fn over(
+        links: impl IntoIterator<Item = (String, Link)>,
+        metadata: &MetadataMap,
+        min_revision: u32,
+        patience: Duration,
+    ) -> Client {
+        let server =
+            |(address, link)| LinkedServer { address, link, metadata: metadata.clone(), min_revision };
+        Client { servers: links.into_iter().map(server).collect(), patience, warnings: Vec::new() }
     }
 
     /// Warnings for the caller about servers whose rules version differs from this client's.

@@ -4,7 +4,7 @@ use tokio::time::timeout;
 use tonic::Streaming;
 
 use super::connection::{CALL_TIMEOUT, LinkedServer};
-use super::error::error;
+use super::error::{error, lost};
 use super::{Client, ClientError};
 use tetrion_core::engine::Rules;
 use tetrion_protocol::pb::watch_session_response::Event;
@@ -159,16 +159,12 @@ async fn event(
 ) -> Result<Event, ClientError> {
     let message = timeout(CALL_TIMEOUT, stream.message()).await.map_err(|_| silent(server))?;
     let message = message.map_err(|status| error(&server.address, &status))?;
-    let message = message.ok_or_else(|| lost(server, "the answer ended before the session did"))?;
+    let message = message.ok_or_else(|| lost(&server.address, "the answer ended before the session did"))?;
     message.event.ok_or_else(|| ClientError::Answer("an event of an unknown kind".to_owned()))
 }
 
 fn silent(server: &LinkedServer) -> ClientError {
-    lost(server, "nothing came for half a minute")
-}
-
-fn lost(server: &LinkedServer, message: &str) -> ClientError {
-    ClientError::Lost { address: server.address.clone(), message: message.to_owned() }
+    lost(&server.address, "nothing came for half a minute")
 }
 
 fn decode_started(started: pb::WatchStarted) -> Result<WatchedSession, ClientError> {

@@ -4,9 +4,7 @@
 //! the same bits. Numbers that are close to normal only for large n (a game's length is nearly exponential) still get the
 //! normal interval: the literature prints it, and its readers know its worth.
 
-use std::ops::Range;
-
-use crate::rollout::{Estimate, EstimatedGame, Evaluation, PlayedGame};
+use crate::rollout::{Estimate, EstimatedGame, GameOrder, PlayedGame};
 
 /// The numbers kept of every game of an evaluation, by its place in it.
 ///
@@ -301,82 +299,44 @@ pub struct PairedDifference {
     pub score: Statistics,
 }
 
-/// Which games each policy has in the table of an evaluation.
-#[derive(Clone, Debug)]
-struct GameIndex<'a> {
-    evaluation: &'a Evaluation,
-    episodes: usize,
-}
-
-impl GameIndex<'_> {
-    /// The games of a policy, which are adjacent.
-    fn games(&self, policy: u32) -> Range<usize> {
-        let pairs = match &self.evaluation.pairs {
-            Some(pairs) => {
-                let first = pairs.partition_point(|pair| pair.0 < policy);
-                first..first + pairs[first..].partition_point(|pair| pair.0 == policy)
-            }
-            None => {
-                let seeds = self.evaluation.deal.len();
-                policy as usize * seeds..(policy as usize + 1) * seeds
-            }
-        };
-        pairs.start * self.episodes..pairs.end * self.episodes
-    }
-
-    /// The index of a game's seed among the policy's, and of its episode.
-    fn deal_of(&self, game: usize) -> (u32, usize) {
-        let (pair, episode) = (game / self.episodes, game % self.episodes);
-        let seed = match &self.evaluation.pairs {
-            Some(pairs) => pairs[pair].1,
-            None => (pair % self.evaluation.deal.len()) as u32,
-        };
-        (seed, episode)
-    }
-
-    /// The games that two policies played on the same pieces.
-    fn common(&self, policy: u32, baseline: u32) -> Vec<(usize, usize)> {
-        let (mut left, mut right) = (self.games(policy).peekable(), self.games(baseline).peekable());
-        let mut common = Vec::new();
-        while let (Some(&a), Some(&b)) = (left.peek(), right.peek()) {
-            match self.deal_of(a).cmp(&self.deal_of(b)) {
-                std::cmp::Ordering::Less => _ = left.next(),
-                std::cmp::Ordering::Greater => _ = right.next(),
-                std::cmp::Ordering::Equal => {
-                    common.push((a, b));
-                    left.next();
-                    right.next();
-                }
+/// The games that two policies played on the same pieces.
+fn common(order: GameOrder<'_>, policy: u32, baseline: u32) -> Vec<(usize, usize)> {
+    let (mut left, mut right) = (order.games(policy).peekable(), order.games(baseline).peekable());
+    let episodes = order.episodes as usize;
+    let deal = |game: usize| (order.pair((game / episodes) as u64).1, game % episodes);
+    let mut common = Vec::new();
+    while let (Some(&a), Some(&b)) = (left.peek(), right.peek()) {
+        match deal(a).cmp(&deal(b)) {
+            std::cmp::Ordering::Less => _ = left.next(),
+            std::cmp::Ordering::Greater => _ = right.next(),
+            std::cmp::Ordering::Equal => {
+                common.push((a, b));
+                left.next();
+                right.next();
             }
         }
-        common
     }
+    common
 }
 
 /// Sums up a complete table: every policy that played, and each but the baseline compared with it.
-///
-/// If the evaluation has pairs, they are in ascending order.
 pub fn summarize(
-    evaluation: &Evaluation,
+    order: GameOrder<'_>,
     table: &GameTable,
     baseline: Option<u32>,
 ) -> (Vec<PolicySummary>, Vec<PairedDifference>) {
-    let index = GameIndex { evaluation, episodes: evaluation.episodes_per_seed as usize };
-    let num_policies = evaluation.policies.len() as u32;
-    let policies = (0..num_policies).filter_map(|policy| table.policy(&index, policy)).collect();
+    let num_policies = order.num_policies;
+    let policies = (0..num_policies).filter_map(|policy| table.policy(order, policy)).collect();
     let others = (0..num_policies).filter(|policy| Some(*policy) != baseline);
     let differences = baseline
-        .map(|baseline| others.filter_map(|policy| table.difference(&index, policy, baseline)).collect());
+        .map(|baseline| others.filter_map(|policy| table.difference(order, policy, baseline)).collect());
     (policies, differences.unwrap_or_default())
 }
 
 /// Sums up the complete estimates of every policy that was played.
-///
-/// If the evaluation has pairs, they are in ascending order.
-pub fn summarize_estimates(evaluation: &Evaluation, table: &EstimateTable) -> Vec<EstimateSummary> {
-    let index = GameIndex { evaluation, episodes: evaluation.episodes_per_seed as usize };
+pub fn summarize_estimates(order: GameOrder<'_>, table: &EstimateTable) -> Vec<EstimateSummary> {
     let summary = |policy| {
-        let estimates = &table.0[index.games(policy)];
+        let estimates = &table.0[order.games(policy)];
         let per_loss = |number: fn(&Estimate) -> f64| {
             Statistics::per_loss(estimates.iter().map(|estimate| (number(estimate), estimate.loss_rate)))
         };
@@ -390,12 +350,12 @@ pub fn summarize_estimates(evaluation: &Evaluation, table: &EstimateTable) -> Ve
             score: per_loss(|estimate| estimate.score_per_piece)?,
         })
     };
-    (0..evaluation.policies.len() as u32).filter_map(summary).collect()
+    (0..order.num_policies).filter_map(summary).collect()
 }
 
 impl GameTable {
-    fn policy(&self, index: &GameIndex<'_>, policy: u32) -> Option<PolicySummary> {
-        let games = index.games(policy);
+    fn policy(&self, order: GameOrder<'_>, policy: u32) -> Option<PolicySummary> {
+        let games = order.games(policy);
         let counts = |column: &[u64]| Statistics::of(column[games.clone()].iter().map(|count| *count as f64));
         Some(PolicySummary {
             policy,
@@ -408,8 +368,8 @@ impl GameTable {
         })
     }
 
-    fn difference(&self, index: &GameIndex<'_>, policy: u32, baseline: u32) -> Option<PairedDifference> {
-        let common = index.common(policy, baseline);
+    fn difference(&self, order: GameOrder<'_>, policy: u32, baseline: u32) -> Option<PairedDifference> {
+        let common = common(order, policy, baseline);
         let lines = |game: usize| self.lines[game] as f64;
         Some(PairedDifference {
             policy,

@@ -1,15 +1,14 @@
-//! Evaluations: a request, checked and with every default filled in, and the messages of its answer.
+//! Evaluations: a request, checked and with every default filled in, and the message that describes it. `results.rs` has
+//! the other messages of the answer.
 
 use std::time::Duration;
 
 use prost::{Message, length_delimiter_len};
 
 use tetrion_core::agents::Agent;
-use tetrion_core::engine::{EpisodeEnd, Game, RULES_VERSION, Rules};
+use tetrion_core::engine::{Game, RULES_VERSION, Rules};
 use tetrion_core::features::kernel::Kernel;
-pub use tetrion_core::rollout::Estimate;
-use tetrion_core::rollout::{Deal, EstimatedGame, Evaluation, GameRecord, PackedActions, PlayedGame};
-use tetrion_core::summary::{EstimateSummary, PairedDifference, PolicySummary, Statistics};
+use tetrion_core::rollout::{Deal, Evaluation, GameRecord, PackedActions, PlayedGame};
 use tetrion_toolkit::recording::{Outcome, Pieces, Recording, Setup};
 
 use super::error::{DecodeError, Fault, InField};
@@ -369,113 +368,4 @@ fn decode_pairs(
         return Err(wrong(format!("has the row [{}, {}] twice", twice[0].0, twice[0].1)));
     }
     Ok(Some(pairs))
-}
-
-/// Finished games as a message, in the order given.
-pub fn encode_results(results: &[PlayedGame]) -> pb::EvaluationResults {
-    pb::EvaluationResults {
-        policy_indices: column(results, |result| result.policy as i32),
-        seed_indices: column(results, |result| result.seed_index as i32),
-        episode_indices: column(results, |result| result.episode as i32),
-        seeds: column(results, |result| result.seed),
-        lines: column(results, |result| result.lines as i64),
-        pieces: column(results, |result| result.pieces as i64),
-        steps: column(results, |result| result.steps as i64),
-        scores: column(results, |result| result.score),
-        ends: column(results, |result| EpisodeEnd::number(result.end)),
-    }
-}
-
-/// Finished estimates as a message, in the order given.
-pub fn encode_estimates(estimates: &[EstimatedGame]) -> pb::EvaluationEstimates {
-    pb::EvaluationEstimates {
-        policy_indices: column(estimates, |result| result.policy as i32),
-        seed_indices: column(estimates, |result| result.seed_index as i32),
-        episode_indices: column(estimates, |result| result.episode as i32),
-        seeds: column(estimates, |result| result.seed),
-        loss_rates: column(estimates, |result| result.estimate.loss_rate),
-        lines_per_piece: column(estimates, |result| result.estimate.lines_per_piece),
-        steps_per_piece: column(estimates, |result| result.estimate.steps_per_piece),
-        score_per_piece: column(estimates, |result| result.estimate.score_per_piece),
-        lasts_longer: flags(estimates, |result| result.estimate.lasts_longer),
-    }
-}
-
-fn column<R, T: tensor::Element>(results: &[R], value: impl Fn(&R) -> T) -> Option<pb::Tensor> {
-    let values: Vec<T> = results.iter().map(value).collect();
-    Some(tensor::encode(vec![values.len() as u32], &values))
-}
-
-fn flags<R>(results: &[R], flag: impl Fn(&R) -> bool) -> Option<pb::Tensor> {
-    let flags: Vec<bool> = results.iter().map(flag).collect();
-    Some(tensor::encode_bools(vec![flags.len() as u32], &flags))
-}
-
-/// The last message of an answer about games.
-pub fn encode_summary(policies: &[PolicySummary], differences: &[PairedDifference]) -> pb::EvaluationSummary {
-    pb::EvaluationSummary {
-        policies: policies.iter().map(pb::PolicySummary::from).collect(),
-        paired_differences: differences.iter().map(pb::PairedDifference::from).collect(),
-        estimates: Vec::new(),
-    }
-}
-
-/// The last message of an answer about estimates.
-pub fn encode_estimate_summary(estimates: &[EstimateSummary]) -> pb::EvaluationSummary {
-    let estimates = estimates.iter().map(pb::EstimateSummary::from).collect();
-    pb::EvaluationSummary { estimates, ..Default::default() }
-}
-
-impl From<&PolicySummary> for pb::PolicySummary {
-    fn from(summary: &PolicySummary) -> pb::PolicySummary {
-        pb::PolicySummary {
-            policy_index: summary.policy,
-            num_games: summary.num_games,
-            num_truncated: summary.num_truncated,
-            lines: Some(summary.lines.into()),
-            pieces: Some(summary.pieces.into()),
-            steps: Some(summary.steps.into()),
-            score: Some(summary.score.into()),
-        }
-    }
-}
-
-impl From<&EstimateSummary> for pb::EstimateSummary {
-    fn from(summary: &EstimateSummary) -> pb::EstimateSummary {
-        pb::EstimateSummary {
-            policy_index: summary.policy,
-            num_estimates: summary.num_estimates,
-            num_lasting_longer: summary.num_lasting_longer,
-            lines: Some(summary.lines.into()),
-            pieces: Some(summary.pieces.into()),
-            steps: Some(summary.steps.into()),
-            score: Some(summary.score.into()),
-        }
-    }
-}
-
-impl From<&PairedDifference> for pb::PairedDifference {
-    fn from(difference: &PairedDifference) -> pb::PairedDifference {
-        pb::PairedDifference {
-            policy_index: difference.policy,
-            baseline_index: difference.baseline,
-            num_games: difference.num_games,
-            num_truncated: difference.num_truncated,
-            lines: Some(difference.lines.into()),
-            score: Some(difference.score.into()),
-        }
-    }
-}
-
-impl From<Statistics> for pb::Statistics {
-    fn from(Statistics { mean, spread, min, max }: Statistics) -> pb::Statistics {
-        pb::Statistics {
-            mean,
-            std: spread.map(|spread| spread.std),
-            ci95_low: spread.map(|spread| spread.ci95.0),
-            ci95_high: spread.map(|spread| spread.ci95.1),
-            min,
-            max,
-        }
-    }
 }

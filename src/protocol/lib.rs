@@ -26,6 +26,7 @@ pub mod policies;
 pub mod positions;
 pub mod recording;
 pub mod rendering;
+pub mod results;
 pub mod revision;
 pub mod rules;
 pub mod search;

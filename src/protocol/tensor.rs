@@ -134,6 +134,24 @@ pub fn encode_bools(shape: Vec<u32>, elements: &[bool]) -> pb::Tensor {
     from_bytes(pb::DataType::Bool, shape, elements.iter().map(|&truth| u8::from(truth)).collect())
 }
 
+/// Reads a required tensor of this many booleans.
+///
+/// # Errors
+/// Returns the errors of [`decode_field`].
+pub fn decode_bools(tensor: Option<&pb::Tensor>, name: &str, count: usize) -> Result<Vec<bool>, DecodeError> {
+    let tensor = tensor.ok_or_else(|| DecodeError::missing(name))?;
+    if tensor.dtype != pb::DataType::Bool as i32 {
+        let problem = format!("has element type {}, expected BOOL", tensor.dtype().as_str_name());
+        return Err(invalid(problem).in_field(name));
+    }
+    check_shape(&tensor.shape, &[DimSize::Exactly(count as u32)]).in_field(name)?;
+    if tensor.data.len() != count {
+        let problem = format!("has {} bytes of data, expected {count}", tensor.data.len());
+        return Err(invalid(problem).in_field(name));
+    }
+    Ok(tensor.data.iter().map(|&byte| byte != 0).collect())
+}
+
 /// Playfields as rows of cells: one integer per row, as wide as the playfield needs.
 pub fn cell_rows(width: u8, height: u8, rows: u32, data: Vec<u8>) -> pb::Tensor {
     let dtype = if width > 16 { pb::DataType::Uint32 } else { pb::DataType::Uint16 };

@@ -23,14 +23,13 @@ use tonic::{Request, Response, Status};
 
 use tetrion_core::features::kernel::Kernel;
 use tetrion_core::pool::{Lane, Party, Pool};
-use tetrion_protocol::evaluation::{
-    DecodedEvaluation, decode, encode_estimates, encode_recording, encode_results,
-};
+use tetrion_protocol::evaluation::{DecodedEvaluation, decode, encode_recording};
 use tetrion_protocol::footprint::evaluation_bytes;
 use tetrion_protocol::limits::MAX_REQUEST_BYTES;
 use tetrion_protocol::pb;
 use tetrion_protocol::pb::evaluate_policies_response::Event;
 use tetrion_protocol::pb::evaluation_service_server::{EvaluationService, EvaluationServiceServer};
+use tetrion_protocol::results::{encode_estimates, encode_results};
 
 use super::answers::Answers;
 use super::budget::{Budget, Parts, Share};

@@ -14,8 +14,8 @@ use tetrion_core::rollout::{
     self, Counters, EstimatedGame, Evaluation, FinishedGame, GameRecord, NextGame, PlayedGame,
 };
 use tetrion_core::summary::{EstimateTable, GameTable, summarize, summarize_estimates};
-use tetrion_protocol::evaluation::{encode_estimate_summary, encode_summary};
 use tetrion_protocol::limits::MAX_UNREAD_GAMES;
+use tetrion_protocol::results::{encode_estimate_summary, encode_summary};
 use tetrion_protocol::{duration, pb};
 
 use super::budget::Share;
@@ -280,11 +280,11 @@ impl RunningGames {
             let outcomes = std::mem::replace(&mut shared.inbox().outcomes, none);
             let _ = sender.send(match outcomes {
                 OutcomeTable::Games(table, _) => {
-                    let (policies, differences) = summarize(&evaluation, &table, baseline);
+                    let (policies, differences) = summarize(evaluation.order(), &table, baseline);
                     encode_summary(&policies, &differences)
                 }
                 OutcomeTable::Estimates(table, _) => {
-                    encode_estimate_summary(&summarize_estimates(&evaluation, &table))
+                    encode_estimate_summary(&summarize_estimates(evaluation.order(), &table))
                 }
             });
         });

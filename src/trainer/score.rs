@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::unit::Unit;
-use tetrion_client::{Estimate, Evaluated, GameResult, LossEstimate, Outcomes};
+use tetrion_client::{Estimate, EstimatedGame, Evaluated, Outcomes, PlayedGame};
 use tetrion_core::summary::{LinesPerLoss, PerPiece, Statistics};
 
 /// The score of one controller.
@@ -44,14 +44,14 @@ pub fn statistics(evaluated: &Evaluated, unit: Unit) -> Vec<Statistics> {
     }
 }
 
-fn of_games(games: &[GameResult], number: impl Fn(&GameResult) -> f64) -> Statistics {
+fn of_games(games: &[PlayedGame], number: impl Fn(&PlayedGame) -> f64) -> Statistics {
     Statistics::of(games.iter().map(&number)).expect("at least one game")
 }
 
 /// Statistics per game, computed from a number per piece.
-fn of_estimates(estimates: &[LossEstimate], number: impl Fn(&Estimate) -> f64) -> Statistics {
+fn of_estimates(estimates: &[EstimatedGame], number: impl Fn(&Estimate) -> f64) -> Statistics {
     let numbers =
-        estimates.iter().map(|LossEstimate { estimate, .. }| (number(estimate), estimate.loss_rate));
+        estimates.iter().map(|EstimatedGame { estimate, .. }| (number(estimate), estimate.loss_rate));
     Statistics::per_loss(numbers).expect("at least one estimate")
 }
 
@@ -66,8 +66,8 @@ impl Score {
         Score { pieces_played: evaluated.pieces, pieces_per_second, ..score }
     }
 
-    fn of_games(name: &str, games: &[GameResult]) -> Score {
-        let per_piece = |number: fn(&GameResult) -> f64| {
+    fn of_games(name: &str, games: &[PlayedGame]) -> Score {
+        let per_piece = |number: fn(&PlayedGame) -> f64| {
             PerPiece::of(games.iter().map(|game| (number(game), game.pieces as f64)))
         };
         Score {
@@ -86,7 +86,7 @@ impl Score {
         }
     }
 
-    fn of_estimates(name: &str, estimates: &[LossEstimate]) -> Score {
+    fn of_estimates(name: &str, estimates: &[EstimatedGame]) -> Score {
         // Every estimate takes about the same number of pieces, however long its game lasts.
         let per_piece = |number: fn(&Estimate) -> f64| {
             PerPiece::of(estimates.iter().map(|one| (number(&one.estimate), 1.0)))

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use tetrion_client::{Estimate, GameResult};
+use tetrion_client::{Estimate, PlayedGame};
 
 /// The unit of a game's score.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ impl Unit {
     }
 
     /// The score of a game in this unit.
-    pub fn of(self, game: &GameResult) -> f64 {
+    pub fn of(self, game: &PlayedGame) -> f64 {
         match self {
             Unit::Lines => game.lines as f64,
             Unit::Points => game.score,

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import tetrion
-from tetrion._evaluations.summary import summarize, summarize_estimates
 from tetrion._messages.records import record
 from tetrion._messages.requests import enum_value, rules_message
+
+from summing import summarize, summarize_estimates
 
 RULES = {"width": 10, "height": 6}
 

@@ -332,7 +332,8 @@ def test_not_built(client, monkeypatch):
 
 def test_deadline_exceeded(client):
     # A good controller on a large playfield does not lose for hours.
-    messages = client._connection.evaluate(evaluation_request("bcts", seeds=[1]), 0.3)
+    request = evaluation_request("bcts", seeds=[1])
+    messages = client._connection._transport.stream("EvaluatePolicies", request, 0.3, ())
     with pytest.raises(tetrion.errors.DeadlineExceededError, match="timeout"):
         list(messages)
 

@@ -239,7 +239,7 @@ def test_evaluations_ask_for_what_is_missing(mortal):
         disturbed = run.result()
     # It was not only killed, it was needed.
     assert kills == 3
-    assert run._resumed
+    assert run._losses >= 3
     assert came == run.games_done == run.num_games == 1200
     assert seen_of([getattr(disturbed, name) for name in ("policy_indices", "lines", "seeds", "scores")]) == seen_of(
         [getattr(undisturbed, name) for name in ("policy_indices", "lines", "seeds", "scores")]

@@ -32,7 +32,7 @@ use crate::input::UsageError;
 use crate::text::numbers::count;
 use crate::trainer::score::Score;
 use tetrion_client::{
-    Client, ClientError, Estimate, Evaluated, EvaluationRequest, GameResult, LossEstimate, Outcomes, Seeds,
+    Client, ClientError, Estimate, EstimatedGame, Evaluated, EvaluationRequest, Outcomes, PlayedGame, Seeds,
 };
 use tetrion_core::engine::EpisodeEnd;
 use tetrion_core::summary::Statistics;
@@ -151,7 +151,7 @@ fn differences(scores: &[Score], evaluations: &[Evaluated]) -> Vec<ContestantDif
         return Vec::new();
     }
     let difference = |(other, score): (&Evaluated, &Score)| {
-        let of = |number: fn(&GameResult) -> f64| {
+        let of = |number: fn(&PlayedGame) -> f64| {
             let pairs = other.games(0).iter().zip(first.games(0));
             let differences = pairs.map(|(other, first)| number(other) - number(first));
             Statistics::of(differences).expect("at least one game")
@@ -174,13 +174,13 @@ fn write_games(file: &mut File, scores: &[Score], evaluations: &[Evaluated]) -> 
         };
         match &evaluated.outcomes {
             Outcomes::Games(games) => {
-                for GameResult { seed_index, seed, lines, pieces, steps, score, end, .. } in &games[0] {
+                for PlayedGame { seed_index, seed, lines, pieces, steps, score, end, .. } in &games[0] {
                     let end = EpisodeEnd::name(*end);
                     writeln!(csv, "{name},{seed_index},{seed},{lines},{pieces},{steps},{score},{end}")?;
                 }
             }
             Outcomes::Estimates(estimates) => {
-                for LossEstimate { seed_index, seed, estimate, .. } in &estimates[0] {
+                for EstimatedGame { seed_index, seed, estimate, .. } in &estimates[0] {
                     let Estimate {
                         loss_rate,
                         lines_per_piece,

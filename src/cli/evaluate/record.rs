@@ -8,7 +8,7 @@ use anyhow::Context;
 use super::names::unique;
 use crate::cli::recordings;
 use crate::trainer::games::{RecordError, recorded};
-use tetrion_client::{Client, Evaluated, EvaluationRequest, GameResult};
+use tetrion_client::{Client, Evaluated, EvaluationRequest, PlayedGame};
 
 /// Most games that one command records.
 const MAX_RECORDINGS: u32 = 1_000;
@@ -58,11 +58,11 @@ impl FromStr for Selection {
 
 impl RecordedGames {
     /// Indices of the chosen games, with the words for their file names.
-    fn of(&self, games: &[GameResult]) -> Vec<(u32, String)> {
-        let mut by_lines: Vec<&GameResult> = games.iter().collect();
+    fn of(&self, games: &[PlayedGame]) -> Vec<(u32, String)> {
+        let mut by_lines: Vec<&PlayedGame> = games.iter().collect();
         by_lines.sort_by_key(|game| (game.lines, game.pieces));
         let most = by_lines.last().map_or(0, |game| game.lines);
-        let one = |game: Option<&&GameResult>, word: &str| {
+        let one = |game: Option<&&PlayedGame>, word: &str| {
             game.map(|game| (game.seed_index, word.to_owned())).into_iter().collect()
         };
         match self {
@@ -72,7 +72,7 @@ impl RecordedGames {
             RecordedGames::First(count) => {
                 let digits = games.len().to_string().len();
                 let named =
-                    |game: &GameResult| (game.seed_index, format!("game-{:0digits$}", game.seed_index));
+                    |game: &PlayedGame| (game.seed_index, format!("game-{:0digits$}", game.seed_index));
                 games.iter().take(*count as usize).map(named).collect()
             }
         }

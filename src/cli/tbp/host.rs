@@ -41,7 +41,7 @@ pub fn run(args: &HostArgs) -> anyhow::Result<ExitCode> {
     let mut progress = GamesProgress::new(&Path::new(path).file_name().unwrap_or(path).to_string_lossy());
     let games = play(&hosting, |HostingProgress { games, pieces }| {
         let (games, num_games) = (games.into(), hosting.games.into());
-        progress.show(EvaluationProgress { games, num_games, pieces });
+        progress.show(EvaluationProgress { games, num_games, pieces, ..EvaluationProgress::default() });
         !interrupt.is_pressed()
     });
     drop(progress);

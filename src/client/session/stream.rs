@@ -9,7 +9,7 @@ use tonic::{Status, Streaming};
 use super::{Session, Stepped};
 use crate::ClientError;
 use crate::connection::CALL_TIMEOUT;
-use crate::error::error;
+use crate::error::{error, lost};
 use tetrion_protocol::pb;
 use tetrion_protocol::pb::step_stream_request::Request as Asked;
 use tetrion_protocol::pb::step_stream_response::Response as Answered;
@@ -103,6 +103,6 @@ impl StepStream<'_> {
     }
 
     fn lost(&self, message: &str) -> ClientError {
-        ClientError::Lost { address: self.session.server.address.clone(), message: message.to_owned() }
+        lost(&self.session.server.address, message)
     }
 }

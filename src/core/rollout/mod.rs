@@ -11,11 +11,13 @@
 //! This module knows nothing of requests or of the network, and reads no clock.
 
 mod episode;
+mod order;
 mod record;
 mod slice_players;
 mod splitting;
 
 pub use episode::{Bounds, Episode, SLICE};
+pub use order::GameOrder;
 pub use record::{GameRecord, PackedActions};
 pub use splitting::Estimate;
 use splitting::{EstimateTask, Splitting};
@@ -126,13 +128,19 @@ pub struct EstimatedGame {
 }
 
 impl Evaluation {
+    /// The order of its games: that in which they are numbered, if its pairs are in ascending order.
+    pub fn order(&self) -> GameOrder<'_> {
+        GameOrder {
+            num_policies: self.policies.len() as u32,
+            num_seeds: self.deal.len() as u32,
+            episodes: self.episodes_per_seed,
+            pairs: self.pairs.as_deref(),
+        }
+    }
+
     /// Number of games, or of estimates.
     pub fn num_games(&self) -> u64 {
-        let pairs = match &self.pairs {
-            Some(pairs) => pairs.len() as u64,
-            None => self.policies.len() as u64 * self.deal.len() as u64,
-        };
-        pairs * u64::from(self.episodes_per_seed)
+        self.order().num_games()
     }
 
     /// Plays one game from beginning to end. Returns `None` if it was stopped.
@@ -182,12 +190,8 @@ enum GameCourse {
 impl GameInProgress {
     fn new(evaluation: &Evaluation, game: u64, record: bool) -> GameInProgress {
         let episodes = u64::from(evaluation.episodes_per_seed);
-        let (pair, episode) = ((game / episodes) as usize, game % episodes);
-        let seeds = evaluation.deal.len();
-        let (policy, seed_index) = match &evaluation.pairs {
-            Some(pairs) => pairs[pair],
-            None => ((pair / seeds) as u32, (pair % seeds) as u32),
-        };
+        let (pair, episode) = (game / episodes, game % episodes);
+        let (policy, seed_index) = evaluation.order().pair(pair);
         let (at, row) = (seed_index as usize, policy as usize);
         let seed = match &evaluation.deal {
             Deal::Common(seeds) => episode_seed(seeds[at], episode),

@@ -7,7 +7,7 @@ use super::forms::{Forms, ReportTable};
 use super::search::SearchStep;
 use super::verdict::{Cuts, OverallVerdict, Reference, Verdict, balances, share_interval};
 use tetrion::cli::evaluate;
-use tetrion::client::{GameResult, LossEstimate};
+use tetrion::client::{EstimatedGame, PlayedGame};
 use tetrion::summary::Statistics;
 use tetrion::text::numbers::{count, grouped};
 
@@ -15,9 +15,9 @@ use tetrion::text::numbers::{count, grouped};
 #[derive(Clone, Debug)]
 pub struct PlayedRow {
     /// The games of the row's player, or of the search's result.
-    pub games: Vec<GameResult>,
+    pub games: Vec<PlayedGame>,
     /// The estimates of the row's player, instead of games.
-    pub estimates: Vec<LossEstimate>,
+    pub estimates: Vec<EstimatedGame>,
     /// Results after each generation of a search.
     pub steps: Vec<SearchStep>,
 }
@@ -114,11 +114,11 @@ impl RowReport {
 
 /// The samples of a number from a played row.
 fn measure(quantity: Quantity, played: &PlayedRow) -> Vec<f64> {
-    let of_games = |number: fn(&GameResult) -> f64| played.games.iter().map(number).collect();
+    let of_games = |number: fn(&PlayedGame) -> f64| played.games.iter().map(number).collect();
     match quantity {
         Quantity::Lines => of_games(|game| game.lines as f64),
         Quantity::EstimatedLines => {
-            let lines = |one: &LossEstimate| one.estimate.lines_per_piece / one.estimate.loss_rate;
+            let lines = |one: &EstimatedGame| one.estimate.lines_per_piece / one.estimate.loss_rate;
             played.estimates.iter().map(lines).collect()
         }
         Quantity::Pieces => of_games(|game| game.pieces as f64),
@@ -168,8 +168,8 @@ fn notes(row: &ExperimentRow, played: &PlayedRow, cut: u64, is_lower_bound: bool
     let size = |field| row.rules.changes.count(field);
     let (Some(width), Some(height)) = (size("width"), size("height")) else { return notes };
     if row.balances {
-        let left = |game: &GameResult| 4.0 * game.pieces as f64 - f64::from(width) * game.lines as f64;
-        let fits = |game: &&GameResult| (0.0..=f64::from(width * height)).contains(&left(game));
+        let left = |game: &PlayedGame| 4.0 * game.pieces as f64 - f64::from(width) * game.lines as f64;
+        let fits = |game: &&PlayedGame| (0.0..=f64::from(width * height)).contains(&left(game));
         let balanced = played.games.iter().filter(fits).count();
         let mean = played.games.iter().map(left).sum::<f64>() / played.games.len().max(1) as f64;
         notes.push(match balanced == played.games.len() {

@@ -5,7 +5,7 @@ use anyhow::Context;
 use super::experiments::{ExperimentRow, SearchPlan};
 use tetrion::cli::progress::GamesProgress;
 use tetrion::client::{
-    Client, Evaluated, EvaluationRequest, Features, GameResult, Play, Policy, PolicyKind, Seeds,
+    Client, Evaluated, EvaluationRequest, Features, Play, PlayedGame, Policy, PolicyKind, Seeds,
     TerminalValue, WeightRows,
 };
 use tetrion::engine::rng::{Tag, word};
@@ -64,7 +64,7 @@ pub async fn search(
         };
         let num_candidates = candidates.num_rows();
         let evaluated = play(candidates, 1, "candidates").await?;
-        let score = |game: &GameResult| if plan.by_points { game.score } else { game.lines as f64 };
+        let score = |game: &PlayedGame| if plan.by_points { game.score } else { game.lines as f64 };
         let scores: Vec<f64> = (0..num_candidates).map(|policy| score(&evaluated.games(policy)[0])).collect();
         let generation = optimizer.tell(&scores)?.context("a search with one look per generation")?;
         let lines = match plan.check_games {

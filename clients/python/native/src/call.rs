@@ -15,7 +15,7 @@ use tokio_stream::wrappers::UnboundedReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tonic::body::Body;
 use tonic::client::{Grpc, GrpcService};
-use tonic::metadata::{Ascii, MetadataKey, MetadataValue};
+use tonic::metadata::{Ascii, MetadataKey, MetadataMap, MetadataValue};
 use tonic::{Request, Status, Streaming};
 
 use super::CallError;
@@ -172,18 +172,28 @@ fn timeout_of(seconds: Option<f64>) -> Option<Duration> {
 /// `INVALID_ARGUMENT` if the metadata cannot be sent.
 fn request<T>(message: T, metadata: Metadata, timeout: Option<Duration>) -> tonic::Result<Request<T>> {
     let mut request = Request::new(message);
-    for (name, value) in metadata {
+    *request.metadata_mut() = metadata_of(metadata)?;
+    if let Some(timeout) = timeout {
+        request.set_timeout(timeout);
+    }
+    Ok(request)
+}
+
+/// Metadata from pairs of names and values.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` if one cannot be sent.
+pub(crate) fn metadata_of(pairs: Metadata) -> tonic::Result<MetadataMap> {
+    let mut metadata = MetadataMap::with_capacity(pairs.len());
+    for (name, value) in pairs {
         let key = MetadataKey::<Ascii>::from_bytes(name.as_bytes()).ok();
         let value = MetadataValue::<Ascii>::try_from(value).ok();
         let (Some(key), Some(value)) = (key, value) else {
             return Err(Status::invalid_argument(format!("the metadata {name:?} cannot be sent")));
         };
-        request.metadata_mut().append(key, value);
+        metadata.append(key, value);
     }
-    if let Some(timeout) = timeout {
-        request.set_timeout(timeout);
-    }
-    Ok(request)
+    Ok(metadata)
 }
 
 /// The exception for a failed call.

@@ -32,7 +32,7 @@ impl Channel {
         self.stub.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn stub(&self, py: Python<'_>) -> PyResult<Stub<tonic::transport::Channel>> {
+    pub(crate) fn stub(&self, py: Python<'_>) -> PyResult<Stub<tonic::transport::Channel>> {
         self.lock().clone().ok_or_else(|| refused(py, closed()))
     }
 }

@@ -10,6 +10,7 @@
 
 mod call;
 mod channel;
+mod evaluations;
 mod executor;
 mod failure;
 mod optimizer;
@@ -149,6 +150,8 @@ mod _native {
     use pyo3::prelude::*;
     use tetrion::engine::RULES_VERSION;
 
+    #[pymodule_export]
+    use super::evaluations::{AnswerError, PyEvaluationRun, PySpread};
     #[pymodule_export]
     use super::optimizer::{InvalidParameterError, PyOptimizer};
     #[pymodule_export]

@@ -7,9 +7,8 @@
         weights = tetrion.cem(pool, generations=30).run()
 
 A `Pool` puts an actor on every node, and each actor starts a server there and calls it over loopback. An evaluation is cut
-into shards, sets of pairs of a policy and a seed, and each free node gets the next shard. A game depends only on its policy
-and its seed. So if a node dies, its shard is simply sent to another node, and the results equal those of a single machine,
-to the last bit of the summary.
+into calls, and each free node gets the next one. A game depends only on its policy and its seed. So if a node dies, its
+calls are simply made to another node, and the results equal those of a single machine, to the last bit of the summary.
 
 Every node needs this package with its program, as in a wheel. Nodes need not reach each other's servers.
 """
@@ -20,14 +19,10 @@ import contextlib
 import threading
 import time
 import warnings
-from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import numpy.typing as npt
 
 from tetrion._checks import extras, keywords
 
@@ -38,18 +33,21 @@ except ModuleNotFoundError as error:
 from ray.exceptions import NodeDiedError, ObjectLostError, RayActorError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from tetrion import _native
+from tetrion._checks.arguments import duration, seconds
 from tetrion._clients.client import Client
-from tetrion._evaluations.games import Estimates, Games, joined
+from tetrion._evaluations.games import Estimates, Games, Part
 from tetrion._evaluations.progress import Progress, listener
 from tetrion._evaluations.recordings import with_recordings, words_of
 from tetrion._evaluations.request import EvaluationOptions, estimation_request, evaluation_request
 from tetrion._evaluations.results import Estimation, Evaluation, estimation, evaluation
-from tetrion._evaluations.run import EstimationRun, EvaluationRun, describe
-from tetrion._evaluations.sharding import IN_FLIGHT, Counts, ShardProgress, StoppedError, counts, cut
+from tetrion._evaluations.run import Outcome, outcome
 from tetrion._messages.policies import PoliciesLike
+from tetrion._messages.records import record as read
 from tetrion._pb import messages as pb
 from tetrion._pb.records import Catalog, EvaluationProgress, ServerInfo
 from tetrion._recordings.recording import Recording
+from tetrion._transport.native import translated
 from tetrion._transport.server import Server
 from tetrion.errors import ServerUnavailableError
 
@@ -67,7 +65,7 @@ class _Worker:
         self._args = args
         self._client: Client | None = None
         self._starting = threading.Lock()
-        self._running: dict[int, Counts] = {}
+        self._running: dict[int, bytes] = {}
         self._stopped = -1
 
     def server_info(self) -> ServerInfo:
@@ -76,44 +74,36 @@ class _Worker:
     def catalog(self, width: int | None = None) -> Catalog:
         return self._started().catalog(width)
 
-    def started(self, request: dict[str, Any]) -> pb.EvaluationStarted:
-        """The server's description of the whole request. The server checks it, and stops when the call ends."""
-        client = self._started()
-        client._connection.revive()
-        return describe(client._connection, _request(request))
+    def play(self, request: bytes, call: int) -> list[bytes]:
+        """Plays a call of an evaluation, again if the server dies. Returns its messages."""
 
-    def play(self, request: dict[str, Any], shard: int, pairs: npt.NDArray[np.int32]) -> Games | Estimates:
-        """Plays a shard. If the server dies, the client starts it again and requests the missing games."""
+        def hear(message: pb.EvaluatePoliciesResponse) -> None:
+            if message.WhichOneof("event") == "progress":
+                self._running[call] = message.progress.SerializeToString()
+            if call <= self._stopped:
+                raise _StoppedError  # Which ends the games on the server.
 
-        def on_progress(now: EvaluationProgress) -> None:
-            self._running[shard] = counts(now)
-            if shard <= self._stopped:
-                raise StoppedError  # Which ends the games on the server.
-
-        if shard <= self._stopped:
-            raise StoppedError
-        message = _request({**request, "pairs": pairs, "include_results": True})
-        run = EstimationRun if message.HasField("loss_estimation") else EvaluationRun
         try:
-            results, _, _ = run(self._started()._connection, message, on_progress)._finish()
+            asked = pb.EvaluatePoliciesRequest.FromString(request)
+            messages = self._started()._connection.evaluate_patiently(asked, hear)
         finally:
-            self._running.pop(shard, None)
-        return results
+            self._running.pop(call, None)
+        return [message.SerializeToString() for message in messages]
 
-    def recordings(self, request: dict[str, Any], played: Evaluation, words: Sequence[str]) -> tuple[Recording, ...]:
+    def recordings(self, request: bytes, played: Evaluation, words: Sequence[str]) -> tuple[Recording, ...]:
         """The recordings that the words ask for, from an evaluation that all nodes have played."""
         client = self._started()
         client._connection.revive()
-        message = _request(request)
+        message = pb.EvaluatePoliciesRequest.FromString(request)
         return with_recordings(client._connection, message, played, words).recordings
 
-    def progress(self) -> dict[int, Counts]:
-        """The progress of the running shards."""
+    def progress(self) -> dict[int, bytes]:
+        """The progress of the calls in progress."""
         return dict(self._running)
 
-    def stop(self, shard: int) -> None:
-        """Stops the shards up to this one, because their games are no longer needed."""
-        self._stopped = shard
+    def stop(self, call: int) -> None:
+        """Stops the calls up to this one, because their games are no longer needed."""
+        self._stopped = call
 
     def _started(self) -> Client:
         """The client of this node's server, which starts on first use."""
@@ -123,8 +113,8 @@ class _Worker:
             return self._client
 
 
-def _request(options: dict[str, Any]) -> pb.EvaluatePoliciesRequest:
-    return estimation_request(**options) if "trials" in options else evaluation_request(**options)
+class _StoppedError(Exception):
+    """Raised in a call whose games are no longer wanted."""
 
 
 class Pool:
@@ -150,8 +140,7 @@ class Pool:
         self._args = [*args, *(["--threads", str(num_cpus)] if num_cpus else [])]
         self._workers: dict[str, Any] = {}  # by the id of their node
         self._unusable: set[str] = set()
-        self._cores = 1
-        self._num_shards = 0
+        self._num_calls = 0
         failure = self._find_nodes()
         if not self._workers:
             raise failure or ServerUnavailableError("no node of the cluster has cores to play on", code="UNAVAILABLE")
@@ -184,13 +173,12 @@ class Pool:
         """Plays many games on all nodes. Arguments and results are those of `Client.evaluate`, to the last bit."""
         words = words_of(record, options)
         hears = listener(progress, on_progress)
-        evaluation_request(policies, **options)  # for its checks
-        shared, started, parts = self._share({"policies": policies, **options}, hears)
-        result = evaluation(joined(parts, Games), started, include_results=options.get("include_results", True))
+        request = evaluation_request(policies, **options)
+        result = evaluation(*self._play(request, hears, Games), include_results=request.include_results)
         if not words:
             return result
-        played = ray.put(result)
-        return replace(result, recordings=self._ask_any(lambda worker: worker.recordings.remote(shared, played, words)))
+        played, encoded = ray.put(result), request.SerializeToString()
+        return replace(result, recordings=self._ask_any(lambda worker: worker.recordings.remote(encoded, played, words)))
 
     @keywords.checked
     def estimate(
@@ -204,69 +192,65 @@ class Pool:
     ) -> Estimation:
         """Estimates on all nodes. Arguments and results are those of `Client.estimate`, to the last bit."""
         hears = listener(progress, on_progress)
-        estimation_request(policies, trials, **options)  # for its checks
-        _, started, parts = self._share({"policies": policies, "trials": trials, **options}, hears)
-        return estimation(joined(parts, Estimates), started, include_results=options.get("include_results", True))
+        request = estimation_request(policies, trials, **options)
+        return estimation(*self._play(request, hears, Estimates), include_results=request.include_results)
 
-    def _share(self, options: dict[str, Any], on_progress: Progress | None) -> tuple[Any, pb.EvaluationStarted, list[Any]]:
-        """Plays a request on all nodes. Returns it in the nodes' form, its description and all results."""
+    def _play(self, request: pb.EvaluatePoliciesRequest, on_progress: Progress | None, kind: type[Part]) -> Outcome[Part]:
+        """Plays a request on all nodes."""
         self._find_nodes()
-        options["rules_version"] = options.get("rules_version") or self.server_info().rules_version
-        interval = options.get("progress_interval")
-        options["progress_interval"] = interval = 1.0 if interval is None else max(interval, 0.1)
-        shared = ray.put(options)
-        started: pb.EvaluationStarted = self._ask_any(lambda worker: worker.started.remote(shared))
-        shards = cut(started, options.get("pairs"), max(len(self._workers), 1), self._cores)
-        # Shards are numbered across all evaluations of this pool.
-        numbered = dict(enumerate(shards, start=self._num_shards))
-        self._num_shards += len(shards)
-        watched = ShardProgress(started, interval, on_progress)
+        interval = seconds(request.progress_interval) if request.HasField("progress_interval") else 1.0
+        request.progress_interval.CopyFrom(duration("progress_interval", max(interval, 0.1)))
+        # A call comes back as a whole, so even one node gets several.
+        spread = _native.Spread(request.SerializeToString(), max(len(self._workers), 2), self.patience)
         try:
-            parts = self._play(shared, numbered, watched, interval)
+            with translated():
+                self._hand_out(spread, on_progress, max(interval, 0.1))
+                if on_progress is not None:
+                    on_progress(_progress(spread.report()))
+                return outcome(spread.result(), kind)
         except BaseException:
             for worker in self._workers.values():
-                worker.stop.remote(self._num_shards - 1)
+                worker.stop.remote(self._num_calls)
             raise
-        watched.end()
-        return shared, started, parts
 
-    def _play(
-        self, request: Any, shards: dict[int, npt.NDArray[np.int32]], progress: ShardProgress, interval: float
-    ) -> list[Any]:
-        """Hands out shards until all have returned."""
-        waiting = deque(shards)
+    def _hand_out(self, spread: _native.Spread, on_progress: Progress | None, interval: float) -> None:
+        """Hands out calls until all have come back."""
+        first = self._num_calls  # Calls are numbered across all evaluations of this pool.
         running: dict[Any, tuple[str, int]] = {}
         asked: set[Any] = set()  # questions for their progress
-        parts = []
-        while waiting or running:
+        while not spread.is_over():
             if not self._workers:
                 self._wait_for_nodes()
-            load = Counter(dict.fromkeys(self._workers, 0))
-            load.update(node for node, _ in running.values() if node in self._workers)
-            while waiting and load[node := min(load, key=load.__getitem__)] < IN_FLIGHT:
-                shard = waiting.popleft()
-                running[self._workers[node].play.remote(request, shard, shards[shard])] = node, shard
-                load[node] += 1
+            spread.set_servers(list(self._workers))
+            while (call := spread.hand_out()) is not None:
+                number, node, message = call
+                self._num_calls = max(self._num_calls, first + number)
+                running[self._workers[node].play.remote(message, first + number)] = node, number
             done, _ = ray.wait([*running, *asked], num_returns=1, timeout=interval)
             for ref in done:
                 if ref in asked:
-                    with contextlib.suppress(*_LOST):  # The shards lost with it fail by themselves.
-                        for shard, counted in _get(ref).items():
-                            progress.hear(shard, counted)
                     asked.remove(ref)
+                    with contextlib.suppress(*_LOST):  # The calls lost with it fail by themselves.
+                        going = {number for _, number in running.values()}
+                        for number, progress in _get(ref).items():
+                            if number - first in going:
+                                spread.hear(number - first, progress)
                     continue
-                node, shard = running.pop(ref)
+                node, number = running.pop(ref)
                 try:
-                    parts.append(_get(ref))
+                    messages = _get(ref)
                 except _LOST:
                     self._lose(node)
-                    waiting.append(shard)
+                    spread.end(number, is_lost=True)
                     self.lost_shards += 1
                 else:
-                    progress.finish(shard, parts[-1])
-            if progress.report_if_due({shard for _, shard in running.values()}) and not asked:
-                asked = {worker.progress.remote() for worker in self._workers.values()}
-        return parts
+                    for answer in messages:
+                        spread.take(number, answer)
+                    spread.end(number, is_lost=False)
+            if on_progress is not None and (report := spread.report_if_due()) is not None:
+                on_progress(_progress(report))
+                if not asked:
+                    asked = {worker.progress.remote() for worker in self._workers.values()}
 
     def _find_nodes(self) -> Exception | None:
         """Starts servers on nodes without one. Warns about nodes where that fails, and skips them.
@@ -282,8 +266,8 @@ class Pool:
         starting = {}
         for node in new:
             here = NodeAffinitySchedulingStrategy(node, soft=False)
-            # In addition to the shards: a question for their progress, and the request to stop.
-            actor = ray.remote(num_cpus=self._num_cpus or 0, max_concurrency=IN_FLIGHT + 2, scheduling_strategy=here)
+            # Two calls at a time, a question for their progress, and the request to stop.
+            actor = ray.remote(num_cpus=self._num_cpus or 0, max_concurrency=4, scheduling_strategy=here)
             worker = actor(_Worker).remote(self._args)
             starting[node] = worker, worker.server_info.remote()
         failure = None
@@ -300,7 +284,6 @@ class Pool:
                 warnings.warn(f"node {node} of the cluster plays no games: {error}", RuntimeWarning, stacklevel=3)
             else:
                 self._workers[node] = worker
-                self._cores = max(self._cores, self._num_cpus or int(alive[node]))
         return failure
 
     def _wait_for_nodes(self) -> None:
@@ -343,6 +326,11 @@ class Pool:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Ends the servers."""
         self.close()
+
+
+def _progress(encoded: bytes) -> EvaluationProgress:
+    progress: EvaluationProgress = read(pb.EvaluationProgress.FromString(encoded))
+    return progress
 
 
 def _get(ref: Any, timeout: float | None = None) -> Any:

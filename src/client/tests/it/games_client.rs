@@ -80,7 +80,7 @@ async fn a_server_without_places_is_not_asked_again_and_says_what_to_do() {
         // The client is patient for a minute.
         assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
         match refusal {
-            Err(ClientError::Refused { reason, message }) if reason == "EVALUATION_LIMIT" => message,
+            Err(ClientError::Refused { reason, message, .. }) if reason == "EVALUATION_LIMIT" => message,
             other => panic!("{other:?}"),
         }
     };

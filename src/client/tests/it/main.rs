@@ -6,5 +6,8 @@ mod sessions_client;
 /// Whole games through our own client.
 mod games_client;
 
+/// Evaluations over several servers, without servers.
+mod spread;
+
 /// Our own client with servers of another version, and with other services.
 mod strangers;

@@ -45,7 +45,7 @@ fn estimated(evaluation: &Evaluation) -> EstimateSummary {
     for estimate in estimates(evaluation) {
         table.record(&estimate);
     }
-    summarize_estimates(evaluation, &table)[0]
+    summarize_estimates(evaluation.order(), &table)[0]
 }
 
 fn played(rules: Rules, agent: Agent, games: u64) -> PolicySummary {
@@ -54,7 +54,7 @@ fn played(rules: Rules, agent: Agent, games: u64) -> PolicySummary {
     for game in 0..games {
         table.record(&evaluation.play(game, &AtomicBool::new(false)).unwrap());
     }
-    summarize(&evaluation, &table, None).0[0]
+    summarize(evaluation.order(), &table, None).0[0]
 }
 
 /// Checks that a mean lies within four standard errors of the truth, and that these are small enough to tell.

@@ -50,6 +50,9 @@ class Client:
     There is no asynchronous client: in a program with an event loop, write `await asyncio.to_thread(client.evaluate, ...)`.
     """
 
+    # About how many servers play the games of an evaluation.
+    _num_servers = 1
+
     @keywords.checked
     def __init__(self, address: str | Server | None = None, **settings: Unpack[ConnectionSettings]) -> None:
         """Connects to a server, at the first call, and compares versions.
@@ -377,7 +380,7 @@ class Client:
         """
         words = words_of(record, options)
         request = evaluation_request(policies, **options)
-        result = EvaluationRun(self._connection, request, listener(progress, on_progress)).result()
+        result = EvaluationRun(self._connection, request, listener(progress, on_progress), self._num_servers).result()
         return with_recordings(self._connection, request, result, words)
 
     @keywords.checked
@@ -404,7 +407,7 @@ class Client:
             InvalidArgumentError: For the reasons in `evaluate`.
         """
         request = estimation_request(policies, trials, **options)
-        return EstimationRun(self._connection, request, listener(progress, on_progress)).result()
+        return EstimationRun(self._connection, request, listener(progress, on_progress), self._num_servers).result()
 
     @keywords.checked
     def start_evaluation(
@@ -425,7 +428,7 @@ class Client:
         The arguments are those of `evaluate`. The server starts to play when the iteration starts.
         """
         request = evaluation_request(policies, **options)
-        return EvaluationRun(self._connection, request, listener(progress, on_progress))
+        return EvaluationRun(self._connection, request, listener(progress, on_progress), self._num_servers)
 
     def close(self) -> None:
         """Closes the connection. Sessions live on until they are closed or their leases expire."""

@@ -1,31 +1,20 @@
 """Several equal servers as one client, without a scheduler and without a load balancer.
 
-Calls without a session (`server_info`, `catalog`, `enumerate_placements`, `evaluate`) go to the servers in turn. All give
-the same answer, so if one does not answer, another one does. A session lives on one server, which gets all its calls:
-`create_session` creates each session on the next server.
+Calls without a session (`server_info`, `catalog`, `enumerate_placements`) go to the servers in turn. All give the same
+answer, so if one does not answer, another one does. An evaluation is spread over all of them, with the results of one
+server, to the last bit. A session lives on one server, which gets all its calls: `create_session` creates each session on
+the next server.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tetrion._checks import arguments, keywords
 from tetrion._clients.client import Client
-from tetrion._evaluations.games import Estimates, Games, Part, joined
-from tetrion._evaluations.progress import Progress, listener
-from tetrion._evaluations.recordings import with_recordings, words_of
-from tetrion._evaluations.request import EvaluationOptions, estimation_request, evaluation_request
-from tetrion._evaluations.results import Estimation, Evaluation, estimation, evaluation
-from tetrion._evaluations.run import EstimationRun, EvaluationRun, Run, describe
-from tetrion._evaluations.sharding import IN_FLIGHT, ShardProgress, StoppedError, counts, cut
-from tetrion._messages.policies import PoliciesLike
-from tetrion._messages.tensors import from_numpy, to_numpy
 from tetrion._pb import messages as pb
-from tetrion._pb.records import EvaluationProgress
 from tetrion._sessions.session import Session
 from tetrion._transport.addresses import check, look_up, split
 from tetrion._transport.balanced import Balanced
@@ -110,92 +99,6 @@ class Servers(Client):
         if isinstance(session, str):
             raise arguments.wrong("session", session, "a session or an environment; a Client of its server takes names")
         return session._connection
-
-    @keywords.checked
-    def evaluate(
-        self,
-        policies: PoliciesLike = (),
-        *,
-        progress: bool = False,
-        on_progress: Progress | None = None,
-        record: str | Sequence[str] | None = None,
-        **options: Unpack[EvaluationOptions],
-    ) -> Evaluation:
-        """Plays many games on all servers at once. Arguments and results are those of `Client.evaluate`, to the last bit.
-
-        It cuts the evaluation into shards, one call each. `start_evaluation` is a single call to one server.
-        """
-        words = words_of(record, options)
-        hears = listener(progress, on_progress)
-        request = evaluation_request(policies, **options)
-        started, games = self._share(EvaluationRun, Games, request, options, hears)
-        result = evaluation(games, started, include_results=request.include_results)
-        return with_recordings(self._connection, request, result, words)
-
-    @keywords.checked
-    def estimate(
-        self,
-        policies: PoliciesLike = (),
-        *,
-        trials: int,
-        progress: bool = False,
-        on_progress: Progress | None = None,
-        **options: Unpack[EvaluationOptions],
-    ) -> Estimation:
-        """Estimates on all servers at once. Arguments and results are those of `Client.estimate`, to the last bit."""
-        hears = listener(progress, on_progress)
-        request = estimation_request(policies, trials, **options)
-        started, estimates = self._share(EstimationRun, Estimates, request, options, hears)
-        return estimation(estimates, started, include_results=request.include_results)
-
-    def _share(
-        self,
-        run: type[Run[Part]],
-        kind: type[Part],
-        request: pb.EvaluatePoliciesRequest,
-        options: EvaluationOptions,
-        on_progress: Progress | None,
-    ) -> tuple[pb.EvaluationStarted, Part]:
-        """Cuts a request into shards, one run each. Returns the request's description and all results."""
-        request.rules_version = request.rules_version or self.server_info().rules_version
-        started = describe(self._connection, request)
-        pairs = to_numpy(request.pairs) if request.HasField("pairs") else None
-        shards = dict(enumerate(cut(started, pairs, self._num_servers)))
-        interval = options.get("progress_interval")
-        watched = ShardProgress(started, 1.0 if interval is None else interval, on_progress)
-        stop = threading.Event()
-
-        def play(shard: int) -> Part:
-            def hear(now: EvaluationProgress) -> None:
-                watched.hear(shard, counts(now))
-                if stop.is_set():
-                    raise StoppedError
-
-            if stop.is_set():
-                raise StoppedError
-            part = pb.EvaluatePoliciesRequest()
-            part.CopyFrom(request)
-            part.pairs.CopyFrom(from_numpy(shards[shard]))
-            part.include_results = True
-            results, _, _ = run(self._connection, part, hear)._finish()
-            return results
-
-        parts = []
-        with ThreadPoolExecutor(IN_FLIGHT * self._num_servers) as pool:
-            running = {pool.submit(play, shard): shard for shard in shards}
-            try:
-                while running:
-                    done, _ = wait(running, timeout=watched.interval, return_when=FIRST_COMPLETED)
-                    for future in done:
-                        shard = running.pop(future)
-                        parts.append(future.result())
-                        watched.finish(shard, parts[-1])
-                    watched.report_if_due(set(running.values()))
-            except BaseException:
-                stop.set()
-                raise
-        watched.end()
-        return started, joined(parts, kind)
 
     def close(self) -> None:
         """Closes the connections."""

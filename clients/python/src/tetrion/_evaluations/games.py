@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
@@ -114,6 +113,8 @@ _DTYPES: dict[type[Any], dict[str, np.dtype[Any]]] = {
     for kind in (Games, Estimates)
 }
 
+_MESSAGES: dict[type[Any], Any] = {Games: pb.EvaluationResults, Estimates: pb.EvaluationEstimates}
+
 
 def columns(part: Part, kind: type[Part]) -> dict[str, Any]:
     """The columns by name, without the other attributes of a whole evaluation."""
@@ -125,23 +126,19 @@ def rows_of(part: Part, kind: type[Part], chosen: npt.NDArray[np.generic]) -> Pa
     return kind(**{name: values[chosen] for name, values in columns(part, kind).items()})
 
 
-def part_from(message: pb.EvaluationResults | pb.EvaluationEstimates, kind: type[Part]) -> Part:
-    """The columns of a message.
+def part_from(message: bytes, kind: type[Part]) -> Part:
+    """The columns of an encoded message.
 
     Raises:
         InvalidAnswerError: The columns have different lengths or wrong types.
     """
+    results = _MESSAGES[kind].FromString(message)
     dtypes = _DTYPES[kind]
     # The last column has one byte per row.
-    length = len(getattr(message, [*dtypes][-1]).data)
-    return kind(**{name: column(getattr(message, name), name, dtype, (length,)) for name, dtype in dtypes.items()})
+    length = len(getattr(results, [*dtypes][-1]).data)
+    return kind(**{name: column(getattr(results, name), name, dtype, (length,)) for name, dtype in dtypes.items()})
 
 
-def joined(parts: Sequence[Part], kind: type[Part]) -> Part:
-    """Joins parts, and sorts the rows by policy, seed and episode."""
-    dtypes = _DTYPES[kind]
-    if not parts:
-        return kind(**{name: np.empty(0, dtype) for name, dtype in dtypes.items()})
-    whole = {name: np.concatenate([getattr(part, name) for part in parts]) for name in dtypes}
-    order = np.lexsort([whole["episode_indices"], whole["seed_indices"], whole["policy_indices"]])
-    return kind(**{name: values[order] for name, values in whole.items()})
+def without_rows(kind: type[Part]) -> Part:
+    """No results."""
+    return kind(**{name: np.empty(0, dtype) for name, dtype in _DTYPES[kind].items()})

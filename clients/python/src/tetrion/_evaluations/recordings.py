@@ -22,8 +22,8 @@ from tetrion._messages.tensors import from_numpy
 from tetrion._pb import messages as pb
 from tetrion._pb.records import EvaluationStarted
 from tetrion._recordings.recording import MAX_TEXT, Recording
-from tetrion._transport.connection import Connection, Patience
-from tetrion.errors import InvalidArgumentError, ServerUnavailableError
+from tetrion._transport.connection import Connection
+from tetrion.errors import InvalidArgumentError
 
 # Most games of `all=N`, as in the `tetrion` program.
 _MAX_GAMES = 1_000
@@ -135,18 +135,9 @@ def _request(
 
 def _recorded(connection: Connection, request: pb.EvaluatePoliciesRequest) -> dict[Key, pb.Recording]:
     """The games of a request. Includes other episodes of the same seeds."""
-    patience = Patience(connection)
-    while True:
-        recorded: dict[Key, pb.Recording] = {}
-        try:
-            for message in connection.evaluate(request):
-                if message.WhichOneof("event") == "recording":
-                    game = message.recording
-                    recorded[game.policy_index, game.seed_index, game.episode_index] = game.recording
-        except ServerUnavailableError as error:
-            patience.wait(error)
-        else:
-            return recorded
+    messages = connection.evaluate_patiently(request)
+    games = [message.recording for message in messages if message.WhichOneof("event") == "recording"]
+    return {(game.policy_index, game.seed_index, game.episode_index): game.recording for game in games}
 
 
 def _recording(evaluation: Evaluation, row: int, message: pb.Recording | None) -> Recording:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tetrion._evaluations.games import Estimates, Games, columns, joined
-from tetrion._evaluations.summary import summarize, summarize_estimates
+from tetrion._evaluations.games import Estimates, Games, columns, without_rows
 from tetrion._messages.records import record
 from tetrion._pb import messages as pb
 from tetrion._pb.records import EvaluationStarted, EvaluationSummary
@@ -74,24 +73,16 @@ def _means(lines: Sequence[float]) -> str:
 
 
 def evaluation(
-    games: Games, started: pb.EvaluationStarted, summary: pb.EvaluationSummary | None = None, *, include_results: bool = True
+    games: Games, started: pb.EvaluationStarted, summary: pb.EvaluationSummary, *, include_results: bool = True
 ) -> Evaluation:
-    """Combines games with the messages of their evaluation. Computes the summary if there is none."""
-    if summary is None:
-        summary = summarize(games, started.baseline if started.HasField("baseline") else None)
-    kept = games if include_results else joined([], Games)
+    """Combines games with the messages of their evaluation."""
+    kept = games if include_results else without_rows(Games)
     return Evaluation(**columns(kept, Games), started=record(started), summary=record(summary))
 
 
 def estimation(
-    estimates: Estimates,
-    started: pb.EvaluationStarted,
-    summary: pb.EvaluationSummary | None = None,
-    *,
-    include_results: bool = True,
+    estimates: Estimates, started: pb.EvaluationStarted, summary: pb.EvaluationSummary, *, include_results: bool = True
 ) -> Estimation:
-    """Combines estimates with the messages of their evaluation. Computes the summary if there is none."""
-    if summary is None:
-        summary = summarize_estimates(estimates)
-    kept = estimates if include_results else joined([], Estimates)
+    """Combines estimates with the messages of their evaluation."""
+    kept = estimates if include_results else without_rows(Estimates)
     return Estimation(**columns(kept, Estimates), started=record(started), summary=record(summary))

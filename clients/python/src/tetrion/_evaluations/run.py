@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from typing import Generic
+from typing import Any, Generic
 
+from tetrion import _native
 from tetrion._checks.failures import invalid_answer
-from tetrion._evaluations.expected_games import WITHOUT_SUMMARY, ExpectedGames
-from tetrion._evaluations.games import Estimates, Games, Part, joined
+from tetrion._evaluations.games import Estimates, Games, Part, part_from
 from tetrion._evaluations.progress import Progress
 from tetrion._evaluations.results import Estimation, Evaluation, estimation, evaluation
 from tetrion._messages.records import record
-from tetrion._messages.tensors import from_numpy
 from tetrion._pb import messages as pb
 from tetrion._pb.records import EvaluationProgress, EvaluationStarted
-from tetrion._transport.connection import Connection, Patience
-from tetrion.errors import ServerUnavailableError, VersionMismatchError
+from tetrion._transport.connection import Connection
+
+# All results, what was played, and the summary.
+Outcome = tuple[Part, pb.EvaluationStarted, pb.EvaluationSummary]
 
 
 class Run(Generic[Part]):
@@ -23,15 +24,20 @@ class Run(Generic[Part]):
 
     _kind: type[Part]
 
-    def __init__(self, connection: Connection, request: pb.EvaluatePoliciesRequest, on_progress: Progress | None) -> None:
-        """See `Client.start_evaluation`."""
+    def __init__(
+        self,
+        connection: Connection,
+        request: pb.EvaluatePoliciesRequest,
+        on_progress: Progress | None,
+        num_servers: int = 1,
+    ) -> None:
+        """See `Client.start_evaluation`. There are about `num_servers` behind the connection."""
         self._connection = connection
         self._request = request
         self._on_progress = on_progress
-        self._parts: list[Part] = []
-        self._summary: pb.EvaluationSummary | None = None
-        self._resumed = False
-        self._expected = ExpectedGames(request, self._kind)
+        self._num_servers = num_servers
+        self._outcome: Outcome[Part] | None = None
+        self._losses = 0  # Calls that were lost so far.
         self._chunks = self._run()
         self._started: pb.EvaluationStarted | None = None
         self.progress: EvaluationProgress | None = None
@@ -51,89 +57,42 @@ class Run(Generic[Part]):
         """Iterates over games not yet taken, in portions as they arrive. Leaving the loop ends nothing; `close` does."""
         return self._chunks
 
-    def _finish(self) -> tuple[Part, pb.EvaluationStarted, pb.EvaluationSummary | None]:
-        """Waits for all games. Returns them with their description and, if the server has made it, their summary."""
+    def _finish(self) -> Outcome[Part]:
+        """Waits for all games. Returns them with their description and their summary."""
         for _ in self._chunks:
             pass
-        if self._started is None or self._summary is None:
+        if self._outcome is None:
             raise RuntimeError("the evaluation was closed before its end, so there is no result")
-        # After a loss, the server's own summary covers only the games of the last request.
-        has_own = not self._resumed or not self._request.include_results
-        return joined(self._parts, self._kind), self._started, self._summary if has_own else None
+        return self._outcome
 
     def close(self) -> None:
         """Ends the games on the server."""
         self._chunks.close()
 
     def _run(self) -> Generator[Part, None, None]:
-        patience = Patience(self._connection)
-        request: pb.EvaluatePoliciesRequest | None = self._request
-        while request is not None:
-            try:
-                for message in self._connection.evaluate(request):
-                    patience = Patience(self._connection)
-                    games = self._take(message)
-                    if games is not None and len(games):
-                        yield games
-                if self._summary is None:
-                    raise invalid_answer(WITHOUT_SUMMARY)
-            except ServerUnavailableError as error:
-                patience.wait(error)
-                request = self._rest()
-            else:
-                return
-        # All games had arrived; only the summary was lost with the server.
-        self._summary = pb.EvaluationSummary()
+        with self._connection.evaluation(self._request, self._num_servers) as run:
+            while (news := run.next()) is not None:
+                games = self._take(run, *news)
+                if games is not None:
+                    yield games
+            self._outcome = outcome(run.result(), self._kind)
 
-    def _take(self, message: pb.EvaluatePoliciesResponse) -> Part | None:
-        """Takes a message. Returns the new games in it.
-
-        Raises:
-            InvalidAnswerError: The message does not fit the request.
-        """
-        games = self._expected.check(message)
-        event = message.WhichOneof("event")
-        if event == "started":
-            if self._started is None:
-                self._started = message.started
-            elif self._started.rules_version != message.started.rules_version:
-                raise VersionMismatchError(
-                    f"the server that is there now has the rules version {message.started.rules_version!r} instead of "
-                    f"{self._started.rules_version!r}, so the missing games would not be comparable",
-                    code="FAILED_PRECONDITION",
-                    reason="RULES_VERSION_MISMATCH",
-                )
-        elif event == "summary":
-            self._summary = message.summary
-        elif event == "progress":
-            self._report(message.progress)
-        if games is not None:
-            self._parts.append(games)
+    def _take(self, run: _native.EvaluationRun, kind: str, news: Any) -> Part | None:
+        """Takes news. Returns the games in them."""
+        if kind == "lost":
+            self._losses += 1
+            run.use_servers(self._connection.lost(news))
+        elif kind == "started":
+            self._started = pb.EvaluationStarted.FromString(news)
+        elif kind == "progress":
+            self.progress = record(pb.EvaluationProgress.FromString(news))
+            if self._on_progress is not None:
+                self._on_progress(self.progress)
+        else:
+            games = part_from(news, self._kind)
             self.games_done += len(games)
-        return games
-
-    def _report(self, progress: pb.EvaluationProgress) -> None:
-        if self._resumed and self._started is not None:
-            # The server counts only the games of the last request.
-            done = self._started.num_games - progress.num_games
-            progress.games_done, progress.num_games = progress.games_done + done, self._started.num_games
-        self.progress = record(progress)
-        if self._on_progress is not None:
-            self._on_progress(record(progress))
-
-    def _rest(self) -> pb.EvaluatePoliciesRequest | None:
-        """The request for the missing games; None if none are missing."""
-        self._resumed = True
-        if self._started is None or not self._request.include_results:
-            return self._request
-        missing = self._expected.resume()
-        if not len(missing):
-            return None
-        request = pb.EvaluatePoliciesRequest()
-        request.CopyFrom(self._request)
-        request.rules_version = self._started.rules_version
-        request.pairs.CopyFrom(from_numpy(missing))
-        return request
+            return games
+        return None
 
 
 class EvaluationRun(Run[Games]):
@@ -143,7 +102,7 @@ class EvaluationRun(Run[Games]):
     arrive in any order and in portions of any size.
 
     Attributes:
-        progress: The server's last report; None before the first.
+        progress: The last report; None before the first.
         games_done: Number of games received.
     """
 
@@ -158,7 +117,7 @@ class EvaluationRun(Run[Games]):
             InvalidAnswerError: Games are missing in the answer, arrived twice, or were not requested.
             ServerUnavailableError: The server is gone, and did not come back within the client's `patience`.
         """
-        return evaluation(*self._finish())
+        return evaluation(*self._finish(), include_results=self._request.include_results)
 
 
 class EstimationRun(Run[Estimates]):
@@ -168,19 +127,16 @@ class EstimationRun(Run[Estimates]):
 
     def result(self) -> Estimation:
         """Waits for all estimates and sums them up; see `EvaluationRun.result`."""
-        return estimation(*self._finish())
+        return estimation(*self._finish(), include_results=self._request.include_results)
 
 
-def describe(connection: Connection, request: pb.EvaluatePoliciesRequest) -> pb.EvaluationStarted:
-    """The server's description of a whole request. The server checks it, and stops when the call ends."""
-    patience = Patience(connection)
-    while True:
-        messages = connection.evaluate(request)
-        try:
-            started = next(messages, pb.EvaluatePoliciesResponse()).started
-            ExpectedGames(request, Games).check_started(started)
-            return started
-        except ServerUnavailableError as error:
-            patience.wait(error)
-        finally:
-            messages.close()
+def outcome(encoded: tuple[bytes, bytes, bytes], kind: type[Part]) -> Outcome[Part]:
+    """The outcome of a whole evaluation, from its messages.
+
+    Raises:
+        InvalidAnswerError: The server has not described what is played.
+    """
+    results, started, summary = encoded
+    if not started:
+        raise invalid_answer("the evaluation did not begin with a description of what is played")
+    return part_from(results, kind), pb.EvaluationStarted.FromString(started), pb.EvaluationSummary.FromString(summary)

@@ -74,6 +74,16 @@ class Balanced(Transport):
     def session(self, name: str) -> None:
         """There is no direct access to a session on a server."""
 
+    def callers(self) -> dict[str, Any]:
+        """The servers by their addresses."""
+        with self._lock:
+            self._look()
+            return {address: caller for address, one in self._servers.items() for caller in one.transport.callers().values()}
+
+    def refresh(self) -> None:
+        """Looks the servers up again at the next call."""
+        self._is_stale = True
+
     def close(self) -> None:
         """Ends every call."""
         for server in self._servers.values():
@@ -84,7 +94,7 @@ class Balanced(Transport):
         tried: set[_Server] = set()
         while True:
             with self._lock:
-                self._refresh()
+                self._look()
                 now = time.monotonic()
                 left = [server for server in self._servers.values() if server not in tried]
                 well = [server for server in left if not server.rest]
@@ -102,7 +112,7 @@ class Balanced(Transport):
             tried.add(chosen)
             yield chosen
 
-    def _refresh(self) -> None:
+    def _look(self) -> None:
         """Looks the servers up if one was lost; keeps those that are known if that fails."""
         if not self._is_stale:
             return

@@ -11,13 +11,16 @@ import logging
 import os
 import time
 import weakref
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, Protocol, TypedDict
 
+from tetrion import _native
 from tetrion._checks import arguments
+from tetrion._checks.failures import from_call
 from tetrion._pb import messages as pb
 from tetrion._transport import addresses
 from tetrion._transport.inside import Inside
+from tetrion._transport.native import translated
 from tetrion._transport.remote import Remote
 from tetrion._transport.server import Server
 from tetrion._transport.tls import Tls
@@ -257,22 +260,78 @@ class Connection:
         self.check_server()
         return self._transport.stream("WatchSession", request, None, self.metadata((("x-session", request.session),)))
 
-    def evaluate(
-        self, request: pb.EvaluatePoliciesRequest, timeout: float | None = None
-    ) -> Generator[pb.EvaluatePoliciesResponse, None, None]:
-        """Plays many games and yields the messages as they come. Closing the iterator ends the games on the server."""
+    def evaluate(self, request: pb.EvaluatePoliciesRequest) -> Generator[pb.EvaluatePoliciesResponse, None, None]:
+        """Plays many games on one server and yields the messages as they come. Closing the iterator ends the games."""
         self.check_usable()
         self.check_server()
         request.min_revision = self.min_revision
-        call = self._transport.stream("EvaluatePolicies", request, timeout, self.metadata())
+        call = self._transport.stream("EvaluatePolicies", request, None, self.metadata())
         try:
-            for message in call:
-                self.connected = True
-                yield message
+            yield from call
         except TetrionError as error:
             raise self.failure(error) from None
         finally:
             call.cancel()
+
+    def evaluate_patiently(
+        self, request: pb.EvaluatePoliciesRequest, hear: Callable[[pb.EvaluatePoliciesResponse], None] | None = None
+    ) -> list[pb.EvaluatePoliciesResponse]:
+        """Plays games on one server, from the beginning again if it is lost. Returns all messages.
+
+        Args:
+            request: The request.
+            hear: Called with each message as it comes.
+        """
+        patience = Patience(self)
+        while True:
+            messages = []
+            try:
+                for message in self.evaluate(request):
+                    if hear is not None:
+                        hear(message)
+                    messages.append(message)
+            except ServerUnavailableError as error:
+                patience.wait(error)
+            else:
+                return messages
+
+    @contextlib.contextmanager
+    def evaluation(self, request: pb.EvaluatePoliciesRequest, num_servers: int) -> Iterator[_native.EvaluationRun]:
+        """Plays many games on all servers, of which there are about `num_servers`, however often one is lost.
+
+        Raises:
+            TetrionError: A server refuses the request, answers what nobody has asked for, or none has answered for as long
+                as this connection is patient.
+        """
+        self.check_usable()
+        self.check_server()
+        request.min_revision = self.min_revision
+        try:
+            with contextlib.ExitStack() as stack:
+                stack.enter_context(translated(inside=self.address is None))
+                encoded, servers = request.SerializeToString(), self._servers()
+                run = _native.EvaluationRun(encoded, servers, num_servers, self.metadata(), self.patience)
+                stack.enter_context(contextlib.closing(run))
+                yield run
+        except TetrionError as error:
+            raise self.failure(error) from None
+
+    def lost(self, failure: tuple[int, str, bytes]) -> list[tuple[str, Any]]:
+        """Tells that a call of an evaluation was lost. Returns the servers that may take further ones.
+
+        Raises:
+            TetrionError: The failure, if nothing can come back.
+        """
+        error = from_call(*failure, inside=self.address is None)
+        if not self.may_come_back:
+            raise self.failure(error)
+        _LOG.warning("%s; waiting up to %g s for it", error, self.patience)
+        self.revive()
+        self._transport.refresh()
+        return self._servers()
+
+    def _servers(self) -> list[tuple[str, Any]]:
+        return list(self._transport.callers().items())
 
     def check_server(self) -> None:
         """Asks the server for its versions, at the first call."""

@@ -11,8 +11,7 @@ from typing import Any
 
 from tetrion import _native
 from tetrion._checks import arguments
-from tetrion._checks.failures import from_call
-from tetrion._transport.native import Native
+from tetrion._transport.native import Native, translated
 
 # How many threads play the games of evaluations in this process; unset: one per core.
 THREADS = "TETRION_THREADS"
@@ -55,10 +54,8 @@ class Inside(Native):
 
     def session(self, name: str) -> Any:
         """Direct access to a session, a `_native.Session`."""
-        try:
+        with translated(inside=True):
             return self._caller.session(name)
-        except _native.CallError as error:
-            raise from_call(*error.args, inside=True) from None
 
     def close(self) -> None:
         """Does nothing: other clients use the services too."""

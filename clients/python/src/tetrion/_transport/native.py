@@ -5,6 +5,8 @@ Python encodes and decodes the messages; the extension module makes the calls.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 from google.protobuf.message import DecodeError
@@ -35,6 +37,17 @@ class NativeRequest:
         raise NotImplementedError
 
 
+@contextlib.contextmanager
+def translated(*, inside: bool = False) -> Iterator[None]:
+    """Turns the exceptions of the extension module and of messages into those of this package."""
+    try:
+        yield
+    except _native.CallError as error:
+        raise from_call(*error.args, inside=inside) from None
+    except (_native.AnswerError, DecodeError) as error:
+        raise invalid_answer(str(error)) from None
+
+
 def as_message(request: Any) -> Any:
     """A request as a message."""
     return request.message() if isinstance(request, NativeRequest) else request
@@ -56,30 +69,29 @@ class Native(Transport):
     def call(self, method: str, request: Any, timeout: float | None, metadata: Metadata) -> Any:
         """Makes a call with one answer."""
         path, _, answer = METHODS[method]
-        try:
+        with translated(inside=self.is_inside):
             return answer.FromString(self._caller.call(path, request.SerializeToString(), metadata, timeout))
-        except _native.CallError as error:
-            raise from_call(*error.args, inside=self.is_inside) from None
-        except DecodeError as error:
-            raise invalid_answer(str(error)) from None
 
     def stream(self, method: str, request: Any, timeout: float | None, metadata: Metadata) -> Answers:
         """Begins a call with one request and many answers."""
         path, _, answer = METHODS[method]
-        try:
+        with translated(inside=self.is_inside):
             call = self._caller.stream(path, request.SerializeToString(), metadata, timeout)
-        except _native.CallError as error:
-            raise from_call(*error.args, inside=self.is_inside) from None
         return _Answers(call, answer, is_inside=self.is_inside)
 
     def exchange(self, method: str, metadata: Metadata) -> Exchange:
         """Begins a call with many requests and many answers."""
         path, _, answer = METHODS[method]
-        try:
+        with translated(inside=self.is_inside):
             call = self._caller.exchange(path, metadata)
-        except _native.CallError as error:
-            raise from_call(*error.args, inside=self.is_inside) from None
         return _Answers(call, answer, is_inside=self.is_inside)
+
+    def callers(self) -> dict[str, Any]:
+        """The one server, which needs no name."""
+        return {"": self._caller}
+
+    def refresh(self) -> None:
+        """Does nothing: there is one server."""
 
 
 class _Answers:

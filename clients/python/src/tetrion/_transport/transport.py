@@ -111,6 +111,14 @@ class Transport(Protocol):
         """Direct access to a session, without messages; None if there is none."""
         ...
 
+    def callers(self) -> dict[str, Any]:
+        """The servers by name, each a `_native.Channel` or `_native.Services`."""
+        ...
+
+    def refresh(self) -> None:
+        """Looks for servers that have come, at the next call."""
+        ...
+
     def close(self) -> None:
         """Ends every call."""
         ...

@@ -1,7 +1,6 @@
-"""Computes the summary of an evaluation from its games or estimates, exactly like the server.
+"""The summary of an evaluation, computed from its games or estimates: a twin of the server's.
 
-This is needed if no server's summary covers all games, because several servers played them. Sums run in the order of policy,
-seed and episode, in float64, one number after another, so equal games give the same bits as on the server.
+Sums run in the order of policy, seed and episode, in float64, one number after another, so equal games give the same bits.
 """
 
 from __future__ import annotations
