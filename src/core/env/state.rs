@@ -175,7 +175,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     ///
     /// # Panics
     /// If no episode has begun in the environment.
-    pub fn state(&self, rules: &Rules, i: usize) -> EnvState {
+    pub(super) fn state(&self, rules: &Rules, i: usize) -> EnvState {
         assert!(self.phases[i] != EpisodePhase::NotStarted, "no episode has begun in environment {i}");
         EnvState {
             rules: *rules,
@@ -197,7 +197,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
 
     /// Puts environments into given states. With `reseed`, the later pieces of row i come from the seed `word(reseed,
     /// Reseed, i)`, except for explicit sequences.
-    pub fn restore(
+    pub(super) fn restore(
         &mut self,
         config: &EnvConfig,
         (all, rows): (EnvRows<'_>, Range<usize>),

@@ -17,7 +17,7 @@ pub(super) enum Fast<'a> {
 
 impl Fast<'_> {
     /// The fast path for an agent, if the kernels support the agent and the rules. Slices support no garbage.
-    pub fn of<'a>(agent: &'a Agent, rules: &Rules) -> Option<Fast<'a>> {
+    pub(super) fn of<'a>(agent: &'a Agent, rules: &Rules) -> Option<Fast<'a>> {
         match agent {
             _ if rules.action_model != ActionModel::Placement || rules.garbage.is_some() => None,
             Agent::Linear(agent) => agent.scorer_under(rules).map(Fast::Linear),

@@ -52,17 +52,17 @@ pub enum KernelFeature {
 use KernelFeature::*;
 
 /// Number of features that every sweep measures; they come first.
-pub const NUM_SWEPT: usize = Bumpiness as usize + 1;
+pub(crate) const NUM_SWEPT: usize = Bumpiness as usize + 1;
 
 /// Number of features that are a single number of a playfield; they come first.
-pub const NUM_SINGLE: usize = SpinSlotRows as usize + 1;
+pub(crate) const NUM_SINGLE: usize = SpinSlotRows as usize + 1;
 
 /// The features for which a sweep needs a [surface](super::surface).
 const OF_SURFACE: [KernelFeature; 8] =
     [WeightedHoles, DeepWells, SurfaceParity, Accommodated, Fits, Readiness, FitsOf, Steps];
 
 /// The features about where tetrominoes fit.
-pub const OF_FITS: [KernelFeature; 4] = [Accommodated, Fits, Readiness, FitsOf];
+pub(crate) const OF_FITS: [KernelFeature; 4] = [Accommodated, Fits, Readiness, FitsOf];
 
 /// The features that no sweep measures, because no straight drop needs them.
 const UNSWEPT: [KernelFeature; 6] = [ReadyRows, SpinSlots, SpinSlotRows, BaseAttack, IdleT, Clears];

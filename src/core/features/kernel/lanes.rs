@@ -176,7 +176,7 @@ pub(crate) fn each_part<L: Words>(mask: u32) -> u32 {
 
 /// A vector with a small number in every lane.
 #[inline(always)]
-pub fn small<L: Words>(number: u32) -> L {
+pub(super) fn small<L: Words>(number: u32) -> L {
     L::splat(L::Word::from_u64(number.into()))
 }
 
@@ -212,6 +212,6 @@ pub(crate) fn common_before<L: Lanes>(lanes: L) -> L {
 
 /// The absolute difference of two small numbers.
 #[inline(always)]
-pub fn distance<L: Lanes>(one: L, other: L) -> L {
+pub(super) fn distance<L: Lanes>(one: L, other: L) -> L {
     one.max(other).sub(one.min(other))
 }

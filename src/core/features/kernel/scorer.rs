@@ -60,7 +60,7 @@ pub struct Scorer {
 
 /// A term of a score. The kernels count landing height in halves, so its weight is halved here.
 #[derive(Clone, Copy, Debug)]
-pub struct Term {
+pub(super) struct Term {
     pub(super) column: KernelColumn,
     pub(super) weight: f64,
     /// The weight on the scale of the estimates.

@@ -42,7 +42,7 @@ pub struct Surface<L: Lanes> {
 
 /// Features of one playfield's surface, as numbers.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct SurfaceCounts {
+pub(super) struct SurfaceCounts {
     /// The patterns that occur, as bits.
     patterns: u32,
     steps: [u32; 7],
@@ -55,7 +55,7 @@ pub struct SurfaceCounts {
 
 impl SurfaceCounts {
     /// The value of a feature of the surface; 0 for other features.
-    pub fn get(&self, feature: KernelFeature, index: u8) -> u32 {
+    pub(super) fn get(&self, feature: KernelFeature, index: u8) -> u32 {
         let index = usize::from(index);
         let fits = |tetromino: usize| tetromino == 0 || self.patterns & FITTING[tetromino] != 0;
         match feature {
