@@ -207,7 +207,7 @@ fn state(sight: &Sight<'_>) -> State {
 
 /// A formula prepared for straight drops.
 #[derive(Clone, Copy, Debug)]
-pub struct DropScorer<'a> {
+pub(crate) struct DropScorer<'a> {
     program: &'a Program,
     extractor: &'a Extractor,
     terminal_value: TerminalValue,
@@ -221,7 +221,7 @@ impl DropScorer<'_> {
 
     /// Chooses a placement in a game of straight drops.
     #[inline(always)]
-    pub fn place<C: Column, const N: usize, L: Lanes<Word = C>>(
+    pub(crate) fn place<C: Column, const N: usize, L: Lanes<Word = C>>(
         &self,
         size: &LaneBounds<L>,
         rules: &Rules,

@@ -151,14 +151,9 @@ impl LinearAgent {
         self.terminal_value
     }
 
-    /// The controller prepared for the fast kernels, if these support its features.
-    pub fn scorer(&self) -> Option<&Scorer> {
-        self.scorer.as_ref()
-    }
-
     /// The controller prepared for the fast kernels, if these support its features and the rules. The kernels support
     /// neither blocked placements, nor hold, nor pieces other than tetrominoes.
-    pub fn scorer_under(&self, rules: &Rules) -> Option<&Scorer> {
+    pub(crate) fn scorer_under(&self, rules: &Rules) -> Option<&Scorer> {
         self.scorer.as_ref().filter(|_| rules.pieces.is_tetrominoes() && every_choice_always_exists(rules))
     }
 

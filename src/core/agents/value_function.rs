@@ -45,7 +45,7 @@ impl ValueFunction {
     }
 
     /// The weights prepared for the fast kernels, if these support them and the rules.
-    pub fn scorer_under(&self, rules: &Rules) -> Option<&Scorer> {
+    pub(crate) fn scorer_under(&self, rules: &Rules) -> Option<&Scorer> {
         self.weights()?.scorer_under(rules)
     }
 

@@ -41,7 +41,7 @@ pub struct Feature {
     /// around which they turn. Games with other pieces lack it.
     pub tetrominoes_only: bool,
     /// The feature in the kernels; `None` if they do not support it.
-    pub kernel: Option<KernelFeature>,
+    pub(super) kernel: Option<KernelFeature>,
 }
 
 impl Feature {
@@ -78,6 +78,11 @@ impl Feature {
     /// landing.
     pub fn is_of_landing(&self) -> bool {
         matches!(self.measure, Measure::Landing(_) | Measure::LandingSeven(_))
+    }
+
+    /// Whether the kernels measure the feature.
+    pub fn is_on_kernels(&self) -> bool {
+        self.kernel.is_some()
     }
 
     /// Value of the feature for a playfield; 0 for a feature of a landing.

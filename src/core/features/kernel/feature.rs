@@ -13,7 +13,7 @@
 /// playfield.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum KernelFeature {
+pub(crate) enum KernelFeature {
     /// The unit is one half.
     LandingHeight,
     RowTransitions,
@@ -69,17 +69,17 @@ const UNSWEPT: [KernelFeature; 6] = [ReadyRows, SpinSlots, SpinSlotRows, BaseAtt
 
 impl KernelFeature {
     /// Whether the feature belongs to a landing.
-    pub fn is_of_landing(self) -> bool {
+    pub(crate) fn is_of_landing(self) -> bool {
         matches!(self, LandingHeight | ErodedPieceCells | LinesCleared | BaseAttack | IdleT | Clears)
     }
 
     /// Unit in which the kernels count the feature.
-    pub fn unit(self) -> f32 {
+    pub(crate) fn unit(self) -> f32 {
         if self == LandingHeight { 0.5 } else { 1.0 }
     }
 
     /// Upper bound on the values in a sweep of a playfield of this size, in units. `rows` includes hidden rows.
-    pub fn largest(self, width: u32, height: u32, rows: u32) -> u32 {
+    pub(crate) fn largest(self, width: u32, height: u32, rows: u32) -> u32 {
         match self {
             LandingHeight | MaxHeight | RowsWithHoles | ColumnHeight | HeightDifference => 2 * rows + 8,
             CumulativeWells | WeightedHoles => width * height * (height + 1) / 2,
@@ -96,23 +96,23 @@ impl KernelFeature {
 
 /// A set of features to measure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct NeededFeatures(u32);
+pub(crate) struct NeededFeatures(u32);
 
 impl NeededFeatures {
     /// Adds a feature, or a whole family.
-    pub fn add(&mut self, feature: KernelFeature) {
+    pub(crate) fn add(&mut self, feature: KernelFeature) {
         self.0 |= 1 << feature as u32;
     }
 
     /// Whether a feature is in the set.
     #[inline(always)]
-    pub fn has(self, feature: KernelFeature) -> bool {
+    pub(crate) fn has(self, feature: KernelFeature) -> bool {
         self.0 >> feature as u32 & 1 == 1
     }
 
     /// Whether the set contains at least one of the features.
     #[inline(always)]
-    pub fn any<const K: usize>(self, features: [KernelFeature; K]) -> bool {
+    pub(crate) fn any<const K: usize>(self, features: [KernelFeature; K]) -> bool {
         let mut mask = 0;
         for feature in features {
             mask |= 1 << feature as u32;
@@ -122,19 +122,19 @@ impl NeededFeatures {
 
     /// Whether the set is empty.
     #[inline(always)]
-    pub fn is_empty(self) -> bool {
+    pub(crate) fn is_empty(self) -> bool {
         self.0 == 0
     }
 
     /// Whether the set needs the heights of single columns.
     #[inline(always)]
-    pub fn columns(self) -> bool {
+    pub(crate) fn columns(self) -> bool {
         self.any([ColumnHeight, HeightDifference])
     }
 
     /// Whether sweeps need a surface for this set.
     #[inline(always)]
-    pub fn surface(self) -> bool {
+    pub(crate) fn surface(self) -> bool {
         self.any(OF_SURFACE)
     }
 

@@ -46,12 +46,15 @@ mod surface;
 mod sweep;
 mod together;
 
-pub use bounds::LaneBounds;
-pub use extractor::{Extractor, PlacementColumns, PlacementRows, PlacementTable};
-pub use foresight::{Ahead, Expectation, Foresight, Terms};
-pub use lanes::{Apart, Doubles, Lanes, Words};
-pub use scorer::{Chooser, ScoredPlacement, Scorer, TerminalValue};
-pub use together::{Measurements, RestingPiece, Together};
+pub(crate) use bounds::LaneBounds;
+pub use extractor::Extractor;
+pub(crate) use extractor::{PlacementColumns, PlacementRows};
+pub(crate) use foresight::{Ahead, Foresight};
+pub use foresight::{Expectation, Terms};
+pub(crate) use lanes::{Apart, Lanes};
+pub(crate) use scorer::{Chooser, Scorer};
+pub use scorer::{ScoredPlacement, TerminalValue};
+pub(crate) use together::{Measurements, RestingPiece, Together};
 
 use crate::engine::{Column, CompactPlayfield, LowPlayfield};
 use portable::{AnyMachine, WordArray};
@@ -125,7 +128,7 @@ impl Default for Kernel {
 /// Work on one playfield size, written for all lanes.
 ///
 /// `run` must be `#[inline(always)]`, so that it is compiled with the target features of each kernel.
-pub trait LaneWork {
+pub(crate) trait LaneWork {
     type Output;
     /// Does the work with the lanes of the kernel that [`dispatch`] has selected.
     fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) -> Self::Output;
@@ -135,7 +138,7 @@ pub trait LaneWork {
 ///
 /// # Panics
 /// If this machine cannot run the kernel.
-pub fn dispatch<J: LaneWork>(kernel: Kernel, width: u8, height: u8, job: J) -> J::Output {
+pub(crate) fn dispatch<J: LaneWork>(kernel: Kernel, width: u8, height: u8, job: J) -> J::Output {
     assert!(kernel.is_available(), "this machine cannot run the {} kernel", kernel.name());
     let low = LowPlayfield::fits(width, height);
     let compact = CompactPlayfield::fits(width, height);
@@ -162,7 +165,7 @@ pub fn dispatch<J: LaneWork>(kernel: Kernel, width: u8, height: u8, job: J) -> J
 /// The number of rows to look at, given the height of the stack: the most that fit into the shortest words with room
 /// for the stack and a piece. If rows are left out, they are at least four; they stay empty, and the next piece cannot
 /// end the game.
-pub fn rows_for(width: u8, height: u8, stack: u32) -> u8 {
+pub(crate) fn rows_for(width: u8, height: u8, stack: u32) -> u8 {
     for rows in [LowPlayfield::MAX_HEIGHT, CompactPlayfield::MAX_HEIGHT] {
         if height <= rows {
             break;

@@ -154,7 +154,7 @@ fn every_kernel_plays_the_games_of_choices_one_by_one() {
             let terminal_value = if number % 4 == 3 { TerminalValue::Score } else { TerminalValue::Avoid };
             let linear =
                 LinearAgent::new(linear.set().clone(), linear.weights().into(), terminal_value).unwrap();
-            assert!(linear.scorer_under(&rules).is_some(), "a controller that the kernels know");
+            assert!(linear.is_fast(), "a controller that the kernels know");
             let agent = Agent::Expectation(ExpectationAgent::new(linear, expectation));
             let expected = one_by_one(&rules, &agent, seed, 150);
             for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
@@ -215,7 +215,7 @@ fn every_feature_of_what_clears_lines_counts_as_it_does_alone() {
             let set = FeatureSet::custom(&names, width).unwrap();
             let policy = if number == 2 { TerminalValue::Score } else { TerminalValue::Avoid };
             let linear = LinearAgent::new(set, weights, policy).unwrap();
-            assert!(linear.scorer_under(&rules).is_some(), "features that the kernels know");
+            assert!(linear.is_fast(), "features that the kernels know");
             let expectation = Expectation { placements: 12, ..Expectation::default() };
             let agent = Agent::Expectation(ExpectationAgent::new(linear, expectation));
             let expected = one_by_one(&rules, &agent, seed, 150);

@@ -19,7 +19,7 @@ fn all_known(width: u8) -> Vec<String> {
 /// Names of all features that the kernels support, including those for placements measured together.
 pub fn all_known_together(width: u8) -> Vec<String> {
     let mut names = Vec::new();
-    for feature in FEATURES.iter().filter(|feature| feature.kernel.is_some()) {
+    for feature in FEATURES.iter().filter(|feature| feature.is_on_kernels()) {
         let name = feature.name;
         let (first, last) = match feature.family_size(width) {
             None => Default::default(),
@@ -130,7 +130,7 @@ fn all_kernels_choose_as_the_plain_functions_do_on_random_games_of_every_width()
             let rules = Rules::simplified(width, height);
             for terminal_value in [TerminalValue::Avoid, TerminalValue::Score] {
                 let everything = agent(&all_known(width), width, seed, terminal_value);
-                assert!(everything.scorer().is_some());
+                assert!(everything.is_fast());
                 pieces += check_game(&rules, &everything, seed, 60);
             }
         }
@@ -244,7 +244,7 @@ fn scores_that_floats_cannot_tell_apart_are_compared_in_doubles() {
         // Many placements are worth nearly the same: what differs is beyond the precision of a float.
         let nearly_one = |n| scale * (-1.0 + 1e-11 * weight(seed, n));
         let agent = LinearAgent::new(set, (0..5).map(nearly_one).collect(), TerminalValue::Avoid).unwrap();
-        assert!(agent.scorer().is_some());
+        assert!(agent.is_fast());
         for height in [10, 20, 30] {
             check_game(&Rules::simplified(10, height), &agent, seed, 200);
         }
@@ -255,7 +255,7 @@ fn scores_that_floats_cannot_tell_apart_are_compared_in_doubles() {
 fn weights_that_the_kernels_cannot_add_up_exactly_are_played_plainly() {
     let set = FeatureSet::named("height4", 10).unwrap();
     let tiny = LinearAgent::new(set, vec![-5e-324, 1e-310, -1.0, 0.0], TerminalValue::Avoid).unwrap();
-    assert!(tiny.scorer().is_none());
+    assert!(!tiny.is_fast());
     let rules = Rules::default();
     let choice = tiny.choose(Kernel::best(), &rules, &Playfield::empty(10, 20), Tetromino::T);
     assert_eq!(choice, tiny.choose_plainly(&rules, &Playfield::empty(10, 20), Tetromino::T));
