@@ -85,8 +85,9 @@ impl Feature {
         self.kernel.is_some()
     }
 
-    /// Value of the feature for a playfield; 0 for a feature of a landing.
-    pub(super) fn of_playfield(&self, playfield: &Playfield, index: u8) -> f64 {
+    /// Value of the feature for a playfield; 0 for a feature of a landing. `index` counts a family's members; others
+    /// ignore it.
+    pub fn of_playfield(&self, playfield: &Playfield, index: u8) -> f64 {
         match self.measure {
             Measure::Landing(_) | Measure::LandingSeven(_) => 0.0,
             Measure::Playfield(measure) | Measure::Search(measure) => measure(playfield).into(),
