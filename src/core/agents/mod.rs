@@ -4,7 +4,7 @@
 //! [`AgentRng`] if it is random, and decides ([`Decision`]) on a placement or on pressing keys. It knows nothing of
 //! episodes, seeds or the network; of features it knows only names and numbers. A linear controller is a list of
 //! features with one weight each, and optionally a [`Model`] that adds to their sum. A [`FormulaAgent`] plays a formula
-//! that is no such sum. Both are [value functions](ValueFunction), with which searches look ahead. [`controllers`] is
+//! that is no such sum. Both are [value functions](ValueFunction), with which searches look ahead. [`CONTROLLERS`] is
 //! the table of named controllers, and [`AGENTS`] the table of other agents.
 //!
 //! The surprising decision: an agent need not choose in one call. An agent that evaluates placements one after another
@@ -49,3 +49,4 @@ pub use sight::Sight;
 pub use table::{AGENTS, Agent, AgentRow, Decision, Judgement, KeyAgent, rough_placements};
 pub use thought::Thought;
 pub use value_function::ValueFunction;
+pub use worth::LookaheadValue;

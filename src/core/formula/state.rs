@@ -5,7 +5,7 @@ use crate::engine::Piece;
 /// The state of the game in which a placement is made: after a piece was exchanged for the held one, before the piece
 /// lands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct State {
+pub(crate) struct State {
     pub lines: u64,
     pub pieces: u64,
     /// The piece that is placed.

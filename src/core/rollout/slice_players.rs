@@ -3,8 +3,7 @@
 use std::cell::RefCell;
 
 use crate::agents::{Agent, DropScorer, ExpectationAgent};
-use crate::engine::rules::MAX_PREVIEW;
-use crate::engine::{ActionModel, Dealer, Game, Piece, Placement, Rules};
+use crate::engine::{ActionModel, Dealer, Game, MAX_PREVIEW, Piece, Placement, Rules};
 use crate::features::kernel::{Ahead, Chooser, Foresight, LaneBounds, Lanes, Scorer};
 use crate::formula::Batch;
 

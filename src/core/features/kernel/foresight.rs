@@ -67,7 +67,7 @@ impl Expectation {
     /// Most pieces after the placed one.
     pub const MAX_PIECES: u8 = 2;
     /// Most placements considered; no piece has more.
-    pub const MAX_PLACEMENTS: u8 = 128;
+    pub(crate) const MAX_PLACEMENTS: u8 = 128;
     /// Lowest value of a lost piece, as a multiple of the largest weight. Scores added to it still differ as doubles.
     pub const LEAST_LOST_PIECE: f64 = -1e6;
     /// Largest caution. With seven pieces of equal odds, the worst is at most 2.45 standard deviations below the mean,

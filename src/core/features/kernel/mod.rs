@@ -1,17 +1,17 @@
 //! The fast path: measures all placements of one orientation at once, with the vectors of the machine.
 //!
-//! A [`LaneWork`] is work on one playfield size, usually a whole game or a whole batch. [`dispatch`] runs it with the
+//! A `LaneWork` is work on one playfield size, usually a whole game or a whole batch. `dispatch` runs it with the
 //! lanes of a [`Kernel`]: everything is inlined into one function compiled for that machine. All kernels give the same
 //! bits and differ only in speed. This module uses the engine, and knows no agents, games or requests.
 //!
 //! The lanes are as short as the playfield allows: 16 lanes of 16 bits up to 16 x 12 (width x height), 16 lanes of 32
 //! bits up to 16 x 28. Both have kernels written for AVX2 and AVX-512. Larger playfields have 32 lanes of 64 bits as
 //! plain arrays, at a tenth of the speed; the compiler turns them into AVX2 vectors if the machine has them. Games
-//! seldom need the longer lanes: good players keep their stack low, and [`rows_for`] leaves out empty rows. With
+//! seldom need the longer lanes: good players keep their stack low, and `rows_for` leaves out empty rows. With
 //! `bcts8`, 99 % of the pieces on 10 x 20 and 10 x 30 are played as on 10 x 12.
 //!
 //! A sweep measures straight drops as changes to the playfield. Pieces that turn and slide into place, or that hold can
-//! exchange, are measured [together](Together), with one afterstate per lane.
+//! exchange, are measured together, with one afterstate per lane.
 //!
 //! Two things did not pay: AVX-512 for large playfields, and closures in the vector code. Closures are functions
 //! without the target features, so every intrinsic in them becomes a call (a factor of three).

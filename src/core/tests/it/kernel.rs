@@ -1,6 +1,6 @@
 //! Every kernel gives the same bits as the features' own functions, on games of many sizes.
 
-use tetrion_core::agents::{Kernel, LinearAgent, TerminalValue};
+use tetrion_core::agents::{Agent, Kernel, LinearAgent, TerminalValue};
 use tetrion_core::engine::rng::{Tag, below, word};
 use tetrion_core::engine::{
     Dealer, OrientationTable, Placement, Playfield, Randomizer, Rules, Tetromino, TopOut, placements,
@@ -8,6 +8,7 @@ use tetrion_core::engine::{
 use tetrion_core::features::kernel::Extractor;
 use tetrion_core::features::{FEATURES, FeatureSet, Measure};
 use tetrion_core::placements::{Options, Position, enumerate_on, enumerate_plainly};
+use tetrion_testing::choose_plainly;
 
 /// Names of all features that sweeps support, before and after clearing; one per family that grows with the width.
 fn all_known(width: u8) -> Vec<String> {
@@ -48,7 +49,7 @@ fn check_game(rules: &Rules, agent: &LinearAgent, seed: u64, max_pieces: u64) ->
     let mut playfield = Playfield::empty(rules.width, rules.height);
     for n in 0..max_pieces {
         let piece = dealer.deal().unwrap();
-        let plain = agent.choose_plainly(rules, &playfield, piece);
+        let plain = choose_plainly(agent, rules, &playfield, piece);
         for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
             let fast = agent.choose(kernel, rules, &playfield, piece);
             assert_eq!(
@@ -59,7 +60,7 @@ fn check_game(rules: &Rules, agent: &LinearAgent, seed: u64, max_pieces: u64) ->
                 rules.width,
                 rules.height,
                 agent.set().names(),
-                agent.terminal_value(),
+                Agent::Linear(agent.clone()).terminal_value(),
             );
         }
         let mut chosen = plain.placement;
@@ -191,7 +192,7 @@ fn positions_from_outside_may_hold_full_rows_and_reach_the_top() {
             let rules = Rules { top_out, ..Rules::simplified(width, height) };
             for terminal_value in [TerminalValue::Avoid, TerminalValue::Score] {
                 let agent = agent(&all_known(width), width, seed, terminal_value);
-                let plain = agent.choose_plainly(&rules, &playfield, piece);
+                let plain = choose_plainly(&agent, &rules, &playfield, piece);
                 for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
                     assert_eq!(
                         agent.choose(kernel, &rules, &playfield, piece),
@@ -258,7 +259,7 @@ fn weights_that_the_kernels_cannot_add_up_exactly_are_played_plainly() {
     assert!(!tiny.is_fast());
     let rules = Rules::default();
     let choice = tiny.choose(Kernel::best(), &rules, &Playfield::empty(10, 20), Tetromino::T);
-    assert_eq!(choice, tiny.choose_plainly(&rules, &Playfield::empty(10, 20), Tetromino::T));
+    assert_eq!(choice, choose_plainly(&tiny, &rules, &Playfield::empty(10, 20), Tetromino::T));
 }
 
 #[test]
