@@ -12,15 +12,15 @@
 //! choice takes a second can be stopped within some milliseconds, and shares its thread with others.
 
 mod agent_rng;
-pub mod controllers;
+mod controllers;
 mod expectation;
 mod flat_stacking;
 mod formula;
-pub mod linear;
-pub mod lookahead;
+mod linear;
+mod lookahead;
 mod mlp;
 mod model;
-pub mod monte_carlo;
+mod monte_carlo;
 mod n_tuple;
 mod play;
 mod random;

@@ -16,42 +16,42 @@
 //! The surprising decision: nothing random has a state. Piece n of an episode is a pure function of the episode's seed
 //! and n ([`rng`], [`Dealer`]), so a seed is a promise that any other language can keep too.
 
-pub mod piece;
-pub mod pieces;
+mod piece;
+mod pieces;
 pub mod rng;
-pub mod shape;
-pub mod tetromino;
+mod shape;
+mod tetromino;
 
-pub mod choice;
-pub mod clears;
-pub mod randomizer;
-pub mod rules;
+mod choice;
+mod clears;
+pub(crate) mod randomizer;
+mod rules;
 
-pub mod action_digits;
-pub mod column;
+mod action_digits;
+mod column;
 mod distinct;
-pub mod episode_end;
-pub mod game;
-pub mod garbage;
-pub mod hand;
-pub mod hand_paths;
-pub mod incoming;
-pub mod key;
-pub mod keypress;
-pub mod live;
-pub mod moving;
-pub mod paths;
+mod episode_end;
+mod game;
+mod garbage;
+mod hand;
+mod hand_paths;
+mod incoming;
+mod key;
+mod keypress;
+mod live;
+mod moving;
+mod paths;
 pub mod perft;
 mod place;
-pub mod placement;
-pub mod playfield;
-pub mod reach;
+mod placement;
+mod playfield;
+mod reach;
 pub mod reachable;
-pub mod rotation;
-pub mod spin;
-pub mod steered;
-pub mod timing;
-pub mod visible;
+mod rotation;
+mod spin;
+pub(crate) mod steered;
+mod timing;
+mod visible;
 
 pub use action_digits::Digit;
 pub(crate) use choice::choice;
