@@ -41,6 +41,7 @@
 //! | [`names`] | suggestions for misspelt names | what the names are of |
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic when stdout has no reader: see cli::output of `tetrion`
+#![warn(unreachable_pub)] // `pub` is what other packages can name
 
 pub mod names;
 

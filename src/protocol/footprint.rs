@@ -5,9 +5,8 @@
 use std::sync::Arc;
 
 use tetrion_core::agents::Agent;
-use tetrion_core::agents::controllers::Controller;
-use tetrion_core::engine::Piece;
-use tetrion_core::engine::rules::WIDTHS;
+use tetrion_core::agents::Controller;
+use tetrion_core::engine::{Piece, WIDTHS};
 use tetrion_core::features::FeatureSet;
 use tetrion_core::rollout::{Episode, PlayedGame};
 use tetrion_core::summary::{PairedDifference, PolicySummary};

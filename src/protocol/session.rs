@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tetrion_core::engine::rules::check_points;
+use tetrion_core::engine::check_points;
 use tetrion_core::env::{EnvConfig, Field, Role, Seeding};
 
 pub use tetrion_core::env::{AutoresetMode, InvalidActionPolicy};

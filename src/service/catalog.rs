@@ -1,7 +1,6 @@
 //! GetCatalog: everything that this server supports, read from the tables that the rest of the program uses.
 
-use tetrion_core::engine::rules::WIDTHS;
-use tetrion_core::engine::{NamedPieceSet, PIECE_SETS, PRESETS, PieceSet};
+use tetrion_core::engine::{NamedPieceSet, PIECE_SETS, PRESETS, PieceSet, WIDTHS};
 use tetrion_core::env::Role;
 use tetrion_core::features::{FEATURE_SETS, FEATURES, Feature, Measure, NamedSet};
 use tetrion_protocol::rules::ResolvedRules;
@@ -32,7 +31,7 @@ pub(super) fn catalog(request: &pb::GetCatalogRequest) -> Result<pb::GetCatalogR
     })
 }
 
-fn rules_preset(preset: &tetrion_core::engine::rules::Preset) -> pb::RulesPreset {
+fn rules_preset(preset: &tetrion_core::engine::Preset) -> pb::RulesPreset {
     let resolved = ResolvedRules { preset: preset.name, rules: preset.rules };
     pb::RulesPreset {
         name: preset.name.to_owned(),

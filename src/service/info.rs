@@ -1,7 +1,6 @@
 //! GetServerInfo: the identity and the limits of this server.
 
-use tetrion_core::engine::RULES_VERSION;
-use tetrion_core::engine::rules::{HEIGHTS, MAX_POINTS, MAX_PREVIEW, WIDTHS};
+use tetrion_core::engine::{HEIGHTS, MAX_POINTS, MAX_PREVIEW, RULES_VERSION, WIDTHS};
 use tetrion_core::features::kernel::Kernel;
 use tetrion_protocol::revision::PROTOCOL_REVISION;
 use tetrion_protocol::{duration, limits, pb};

@@ -1,7 +1,7 @@
 //! The named policies that GetCatalog lists and GetPolicy returns, from the tables of controllers and agents.
 
 use tetrion_core::agents::{AGENTS, Agent, AgentRow, CONTROLLERS, Controller, Figure, Search};
-use tetrion_core::engine::rules::WIDTHS;
+use tetrion_core::engine::WIDTHS;
 use tetrion_core::features::FeatureSet;
 use tetrion_protocol::limits::check_name;
 use tetrion_protocol::pb::policy::Kind;

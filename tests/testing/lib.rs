@@ -7,7 +7,7 @@ mod snapshots;
 mod sums;
 
 pub use dice::Dice;
-pub use plain::Plain;
+pub use plain::{Plain, choose_plainly};
 pub use playfields::playfield;
 pub use snapshots::{no_changed_byte_is_unsafe, random_actions, with_checksum};
 pub use sums::weighted_sum;

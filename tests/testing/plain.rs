@@ -1,8 +1,22 @@
 //! What controllers that consider hidden pieces choose, from the definition on cells.
 
-use tetrion_core::agents::{Expectation, Terms};
-use tetrion_core::engine::Placement;
+use tetrion_core::agents::{Expectation, LinearAgent, Terms};
+use tetrion_core::engine::{Piece, Placement, Playfield, Rules, placements};
+use tetrion_core::features::kernel::ScoredPlacement;
 use tetrion_twins::{self as twin, TwinLanding, TwinModel, TwinPlacement, TwinPlayfield};
+
+/// The choice of a controller that measures one landing at a time, with the features' own functions.
+pub fn choose_plainly(
+    agent: &LinearAgent,
+    rules: &Rules,
+    playfield: &Playfield,
+    piece: Piece,
+) -> ScoredPlacement {
+    let placement = placements(rules, playfield, piece).nth(0).expect("a piece that can be played");
+    let first = ScoredPlacement { placement, score: f64::NEG_INFINITY };
+    let scores = agent.scores(rules, playfield, piece).into_iter();
+    scores.fold(first, |best, other| if other.score > best.score { other } else { best })
+}
 
 /// A controller on cells, and how it weighs the pieces to come.
 #[derive(Debug)]

@@ -21,7 +21,7 @@ impl AgentRng {
 
     /// Draws the next word of the stream; all 64 bits are random.
     #[inline]
-    pub fn draw(&mut self) -> u64 {
+    pub(crate) fn draw(&mut self) -> u64 {
         let word = stream_word(self.stream, self.drawn);
         self.drawn += 1;
         word

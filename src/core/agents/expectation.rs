@@ -20,24 +20,24 @@ pub struct ExpectationAgent {
 
 impl ExpectationAgent {
     /// Combines a controller or a formula with an expectation whose settings are in range.
-    pub fn new(values: impl Into<ValueFunction>, expectation: Expectation) -> ExpectationAgent {
+    pub(super) fn new(values: impl Into<ValueFunction>, expectation: Expectation) -> ExpectationAgent {
         let values = values.into();
         let lost = expectation.lost_piece * values.largest_weight();
         ExpectationAgent { values, expectation, lost }
     }
 
     /// The function that scores placements.
-    pub fn values(&self) -> &ValueFunction {
+    pub(crate) fn values(&self) -> &ValueFunction {
         &self.values
     }
 
     /// The settings of the search over next pieces.
-    pub fn expectation(&self) -> &Expectation {
+    pub(crate) fn expectation(&self) -> &Expectation {
         &self.expectation
     }
 
     /// Value of a lost piece, in the units of scores.
-    pub fn lost(&self) -> f64 {
+    pub(crate) fn lost(&self) -> f64 {
         self.lost
     }
 

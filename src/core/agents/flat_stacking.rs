@@ -20,7 +20,7 @@ const FEATURES: [&str; 4] = ["lines_cleared", "landing_top", "holes", "open_shaf
 
 /// Weights for the features of `flatstack`, prepared for games of straight drops.
 #[derive(Clone, Debug)]
-pub struct FlatScorer {
+pub(super) struct FlatScorer {
     weights: [f64; 4],
     terminal_value: TerminalValue,
 }
@@ -42,7 +42,11 @@ struct Stack<C, const N: usize> {
 
 impl FlatScorer {
     /// Prepares a weight vector; `None` for other features.
-    pub fn new(set: &FeatureSet, weights: &[f64], terminal_value: TerminalValue) -> Option<FlatScorer> {
+    pub(super) fn new(
+        set: &FeatureSet,
+        weights: &[f64],
+        terminal_value: TerminalValue,
+    ) -> Option<FlatScorer> {
         let is_flat = set.columns().iter().map(|column| (column.feature.name, column.preclear));
         let is_flat = is_flat.eq(FEATURES.map(|name| (name, false)));
         Some(FlatScorer { weights: weights.try_into().ok().filter(|_| is_flat)?, terminal_value })
@@ -70,7 +74,7 @@ impl FlatScorer {
 
     /// Chooses among all placements of a tetromino, whose shapes the caller passes.
     #[inline(always)]
-    pub fn choose<C: Column, const N: usize>(
+    pub(super) fn choose<C: Column, const N: usize>(
         &self,
         playfield: &PlayfieldOf<C, N>,
         shapes: &[Shape],

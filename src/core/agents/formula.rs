@@ -48,12 +48,12 @@ impl FormulaAgent {
     }
 
     /// Score of a placement that ends the game.
-    pub fn terminal_value(&self) -> TerminalValue {
+    pub(crate) fn terminal_value(&self) -> TerminalValue {
         self.terminal_value
     }
 
     /// Whether there is a faster way than the features' own functions.
-    pub fn is_fast(&self) -> bool {
+    pub(crate) fn is_fast(&self) -> bool {
         self.extractor.is_some()
     }
 
@@ -65,7 +65,7 @@ impl FormulaAgent {
     }
 
     /// Chooses among all placements of the hand, including those that hold the current piece: the first of the best.
-    pub fn choose_of_hand(&self, kernel: Kernel, sight: &Sight<'_>) -> ScoredPlacement {
+    pub(crate) fn choose_of_hand(&self, kernel: Kernel, sight: &Sight<'_>) -> ScoredPlacement {
         let scores = self.scores_of_hand(kernel, sight);
         let first = none_to_choose(sight.rules, sight.playfield, sight.piece);
         let larger = |best: ScoredPlacement, other: ScoredPlacement| {
@@ -207,7 +207,7 @@ fn state(sight: &Sight<'_>) -> State {
 
 /// A formula prepared for straight drops.
 #[derive(Clone, Copy, Debug)]
-pub struct DropScorer<'a> {
+pub(crate) struct DropScorer<'a> {
     program: &'a Program,
     extractor: &'a Extractor,
     terminal_value: TerminalValue,
@@ -221,7 +221,7 @@ impl DropScorer<'_> {
 
     /// Chooses a placement in a game of straight drops.
     #[inline(always)]
-    pub fn place<C: Column, const N: usize, L: Lanes<Word = C>>(
+    pub(crate) fn place<C: Column, const N: usize, L: Lanes<Word = C>>(
         &self,
         size: &LaneBounds<L>,
         rules: &Rules,

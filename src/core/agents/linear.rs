@@ -147,18 +147,13 @@ impl LinearAgent {
     }
 
     /// Value of a game-ending placement.
-    pub fn terminal_value(&self) -> TerminalValue {
+    pub(super) fn terminal_value(&self) -> TerminalValue {
         self.terminal_value
-    }
-
-    /// The controller prepared for the fast kernels, if these support its features.
-    pub fn scorer(&self) -> Option<&Scorer> {
-        self.scorer.as_ref()
     }
 
     /// The controller prepared for the fast kernels, if these support its features and the rules. The kernels support
     /// neither blocked placements, nor hold, nor pieces other than tetrominoes.
-    pub fn scorer_under(&self, rules: &Rules) -> Option<&Scorer> {
+    pub(crate) fn scorer_under(&self, rules: &Rules) -> Option<&Scorer> {
         self.scorer.as_ref().filter(|_| rules.pieces.is_tetrominoes() && every_choice_always_exists(rules))
     }
 
@@ -269,19 +264,6 @@ impl LinearAgent {
     /// The weighted sum of features, added up in the order of the set.
     fn sum(&self, features: impl Iterator<Item = f64>) -> f64 {
         self.weights.iter().zip(features).fold(0.0, |sum, (weight, value)| sum + weight * value)
-    }
-
-    /// Chooses a placement by measuring one landing at a time with the features' own functions.
-    ///
-    /// # Panics
-    /// If the playfield does not have the size of the rules, the set does not have their width, or the piece has no
-    /// placement.
-    pub fn choose_plainly(&self, rules: &Rules, playfield: &Playfield, piece: Piece) -> ScoredPlacement {
-        let first = none_to_choose(rules, playfield, piece);
-        let larger = |best: ScoredPlacement, other: ScoredPlacement| {
-            if other.score > best.score { other } else { best }
-        };
-        self.scores(rules, playfield, piece).into_iter().fold(first, larger)
     }
 
     /// The score of every placement of a piece, in ascending action order. Without those that end the game, if the

@@ -8,7 +8,7 @@
 //!
 //! With hold, the placements of every piece include those of the other piece, as far as it is known by then.
 
-pub use super::worth::LookaheadValue;
+use super::worth::LookaheadValue;
 use super::{Sight, ValueFunction};
 use crate::engine::{Landing, Placement, is_blocked, land};
 use crate::features::Seen;
@@ -28,12 +28,12 @@ impl LookaheadAgent {
     }
 
     /// The function that scores placements.
-    pub fn values(&self) -> &ValueFunction {
+    pub(crate) fn values(&self) -> &ValueFunction {
         &self.values
     }
 
     /// Number of next pieces considered.
-    pub fn pieces(&self) -> u32 {
+    pub(crate) fn pieces(&self) -> u32 {
         self.pieces
     }
 

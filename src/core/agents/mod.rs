@@ -4,7 +4,7 @@
 //! [`AgentRng`] if it is random, and decides ([`Decision`]) on a placement or on pressing keys. It knows nothing of
 //! episodes, seeds or the network; of features it knows only names and numbers. A linear controller is a list of
 //! features with one weight each, and optionally a [`Model`] that adds to their sum. A [`FormulaAgent`] plays a formula
-//! that is no such sum. Both are [value functions](ValueFunction), with which searches look ahead. [`controllers`] is
+//! that is no such sum. Both are [value functions](ValueFunction), with which searches look ahead. [`CONTROLLERS`] is
 //! the table of named controllers, and [`AGENTS`] the table of other agents.
 //!
 //! The surprising decision: an agent need not choose in one call. An agent that evaluates placements one after another
@@ -12,15 +12,15 @@
 //! choice takes a second can be stopped within some milliseconds, and shares its thread with others.
 
 mod agent_rng;
-pub mod controllers;
+mod controllers;
 mod expectation;
 mod flat_stacking;
 mod formula;
-pub mod linear;
-pub mod lookahead;
+mod linear;
+mod lookahead;
 mod mlp;
 mod model;
-pub mod monte_carlo;
+mod monte_carlo;
 mod n_tuple;
 mod play;
 mod random;
@@ -35,7 +35,8 @@ pub use crate::features::kernel::{Expectation, Kernel, TerminalValue, Terms};
 pub use agent_rng::AgentRng;
 pub use controllers::{CONTROLLERS, Controller, ControllerError, Figure, Measured};
 pub use expectation::ExpectationAgent;
-pub use formula::{DropScorer, FormulaAgent};
+pub(crate) use formula::DropScorer;
+pub use formula::FormulaAgent;
 pub use linear::{LinearAgent, MAX_WEIGHT, WeightError, expected_weights};
 pub use lookahead::LookaheadAgent;
 pub use mlp::{Activation, Mlp};
@@ -48,3 +49,4 @@ pub use sight::Sight;
 pub use table::{AGENTS, Agent, AgentRow, Decision, Judgement, KeyAgent, rough_placements};
 pub use thought::Thought;
 pub use value_function::ValueFunction;
+pub use worth::LookaheadValue;

@@ -75,7 +75,7 @@ impl Model {
 
     /// Rough time per placement, in multiplications of the network. Includes table look-ups; their time does not depend
     /// on the size of the tables.
-    pub fn work(&self) -> u64 {
+    pub(crate) fn work(&self) -> u64 {
         // A digit takes as long as several multiplications, because these run in parallel.
         let digits = |n_tuple: &NTuple| 16 * n_tuple.num_digits();
         let work = match &*self.shape {

@@ -18,7 +18,7 @@
 //! placements in ascending action order. No playout holds a piece, and no garbage rises in a playout, because garbage
 //! is random.
 
-pub use super::worth::Tally;
+use super::worth::Tally;
 use super::worth::Worth;
 use super::{AgentRng, Sight};
 use crate::engine::rng::below;
@@ -71,13 +71,7 @@ impl MonteCarlo {
     ///
     /// # Panics
     /// If the piece has no such placement.
-    pub fn tally(
-        &self,
-        kernel: Kernel,
-        sight: &Sight<'_>,
-        placement: Placement,
-        rng: &mut AgentRng,
-    ) -> Tally {
+    fn tally(&self, kernel: Kernel, sight: &Sight<'_>, placement: Placement, rng: &mut AgentRng) -> Tally {
         let job = Playouts { sight: *sight, placement, playouts: self.playouts, rng };
         dispatch(kernel, sight.rules.width, sight.rules.height, job)
     }

@@ -38,18 +38,18 @@ impl<'a> Sight<'a> {
     ///
     /// # Panics
     /// If the placement holds a piece that cannot be held.
-    pub fn placing(&self, placement: Placement) -> Sight<'a> {
+    pub(crate) fn placing(&self, placement: Placement) -> Sight<'a> {
         if placement.hold { self.holding().expect("a piece that can be held") } else { *self }
     }
 
     /// The view of the next piece, after the current one has landed.
-    pub fn after(&self, landing: &'a Landing<u64, 32>, piece: Piece, next: &'a [Piece]) -> Sight<'a> {
+    pub(crate) fn after(&self, landing: &'a Landing<u64, 32>, piece: Piece, next: &'a [Piece]) -> Sight<'a> {
         let (lines, pieces) = (self.lines + u64::from(landing.lines), self.pieces + 1);
         Sight { playfield: &landing.afterstate, piece, next, lines, pieces, ..*self }
     }
 
     /// Every placement, in ascending action order.
-    pub fn placements(&self) -> Vec<Placement> {
+    pub(super) fn placements(&self) -> Vec<Placement> {
         self.hand()
             .placements(self.rules, self.playfield)
             .into_iter()

@@ -29,7 +29,7 @@ impl From<FormulaAgent> for ValueFunction {
 
 impl ValueFunction {
     /// The weights, unless it is a formula.
-    pub fn weights(&self) -> Option<&LinearAgent> {
+    pub(crate) fn weights(&self) -> Option<&LinearAgent> {
         match self {
             ValueFunction::Weights(agent) => Some(agent),
             ValueFunction::Formula(_) => None,
@@ -37,7 +37,7 @@ impl ValueFunction {
     }
 
     /// The formula, unless it is weights.
-    pub fn formula(&self) -> Option<&FormulaAgent> {
+    pub(crate) fn formula(&self) -> Option<&FormulaAgent> {
         match self {
             ValueFunction::Weights(_) => None,
             ValueFunction::Formula(agent) => Some(agent),
@@ -45,12 +45,12 @@ impl ValueFunction {
     }
 
     /// The weights prepared for the fast kernels, if these support them and the rules.
-    pub fn scorer_under(&self, rules: &Rules) -> Option<&Scorer> {
+    pub(crate) fn scorer_under(&self, rules: &Rules) -> Option<&Scorer> {
         self.weights()?.scorer_under(rules)
     }
 
     /// Score of a placement that ends the game.
-    pub fn terminal_value(&self) -> TerminalValue {
+    pub(crate) fn terminal_value(&self) -> TerminalValue {
         match self {
             ValueFunction::Weights(agent) => agent.terminal_value(),
             ValueFunction::Formula(agent) => agent.terminal_value(),
@@ -66,23 +66,15 @@ impl ValueFunction {
     }
 
     /// Whether the scores depend on how many lines or pieces the game has had.
-    pub fn knows_counts(&self) -> bool {
+    pub(crate) fn knows_counts(&self) -> bool {
         match self {
             ValueFunction::Weights(_) => false,
             ValueFunction::Formula(agent) => agent.program().knows_counts(),
         }
     }
 
-    /// Whether there is a faster way than the features' own functions.
-    pub fn is_fast(&self) -> bool {
-        match self {
-            ValueFunction::Weights(agent) => agent.is_fast(),
-            ValueFunction::Formula(agent) => agent.is_fast(),
-        }
-    }
-
     /// Chooses among all placements of the hand: the first of the best.
-    pub fn choose_of_hand(&self, kernel: Kernel, sight: &Sight<'_>) -> ScoredPlacement {
+    pub(crate) fn choose_of_hand(&self, kernel: Kernel, sight: &Sight<'_>) -> ScoredPlacement {
         match self {
             ValueFunction::Weights(agent) => agent.choose_of_hand(kernel, sight),
             ValueFunction::Formula(agent) => agent.choose_of_hand(kernel, sight),
@@ -91,7 +83,7 @@ impl ValueFunction {
 
     /// The scores of every placement of the hand, in ascending action order; without those that end the game, if they
     /// are avoided.
-    pub fn scores_of_hand(&self, kernel: Kernel, sight: &Sight<'_>) -> Vec<ScoredPlacement> {
+    pub(crate) fn scores_of_hand(&self, kernel: Kernel, sight: &Sight<'_>) -> Vec<ScoredPlacement> {
         match self {
             ValueFunction::Weights(agent) => {
                 agent.scores_of_hand(kernel, sight.rules, sight.playfield, sight.hand())
@@ -101,7 +93,7 @@ impl ValueFunction {
     }
 
     /// The score of a landing of the current piece, whether or not it ends the game.
-    pub fn score(&self, sight: &Sight<'_>, seen: &Seen<'_>) -> f64 {
+    pub(crate) fn score(&self, sight: &Sight<'_>, seen: &Seen<'_>) -> f64 {
         match self {
             ValueFunction::Weights(agent) => agent.score(seen),
             ValueFunction::Formula(agent) => agent.score(sight, seen),

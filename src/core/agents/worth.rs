@@ -11,7 +11,7 @@ pub(super) enum Worth {
 
 /// Totals of some playouts. Agents prefer larger tallies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Tally {
+pub(super) struct Tally {
     /// Lines cleared; tallies compare them first.
     pub lines: u64,
     /// Pieces placed, including one that ends the game; compared if the lines are equal.

@@ -91,7 +91,7 @@ impl Clear {
     /// assert_eq!(four.base_attack(), 4);
     /// assert_eq!(Clear { is_perfect: true, ..four }.base_attack(), 10);
     /// ```
-    pub fn base_attack(self) -> u32 {
+    pub(crate) fn base_attack(self) -> u32 {
         if self.is_perfect {
             return PERFECT_ATTACK;
         }

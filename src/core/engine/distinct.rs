@@ -7,11 +7,11 @@
 use std::ops::ControlFlow;
 
 /// An item: compared as one number, its first word the most significant.
-pub type Item<const WORDS: usize> = [u64; WORDS];
+pub(super) type Item<const WORDS: usize> = [u64; WORDS];
 
 /// Counts different items. One pass counts the items from `low` to below `high`.
 #[derive(Debug)]
-pub struct DistinctCounter<const WORDS: usize> {
+pub(super) struct DistinctCounter<const WORDS: usize> {
     /// The items in order of insertion; sorted and without duplicates after [`DistinctCounter::tidy`].
     kept: Vec<Item<WORDS>>,
     /// The largest number of items to keep.
@@ -25,12 +25,12 @@ pub struct DistinctCounter<const WORDS: usize> {
 
 impl<const WORDS: usize> DistinctCounter<WORDS> {
     /// A counter that keeps up to `max` items, at least 16, before the first pass.
-    pub fn new(max: usize) -> DistinctCounter<WORDS> {
+    pub(super) fn new(max: usize) -> DistinctCounter<WORDS> {
         DistinctCounter { kept: Vec::new(), max: max.max(16), low: [0; WORDS], high: None, counted: 0 }
     }
 
     /// Counts an item if it belongs to this pass.
-    pub fn insert(&mut self, item: Item<WORDS>) {
+    pub(super) fn insert(&mut self, item: Item<WORDS>) {
         if item < self.low || self.high.is_some_and(|high| item >= high) {
             return;
         }
@@ -53,6 +53,7 @@ impl<const WORDS: usize> DistinctCounter<WORDS> {
         if capacity < self.max {
             let wanted = (2 * capacity).clamp(16, self.max);
             self.kept.reserve_exact(wanted - len);
+            debug_assert!(self.kept.capacity() <= self.max, "no more room than was given");
             return;
         }
         self.high = Some(self.kept[len / 2]);
@@ -64,13 +65,8 @@ impl<const WORDS: usize> DistinctCounter<WORDS> {
         self.kept.dedup();
     }
 
-    /// Number of items that fit into the allocated memory.
-    pub fn capacity(&self) -> usize {
-        self.kept.capacity()
-    }
-
     /// Ends a pass. Breaks with the number of different items if the pass dropped none.
-    pub fn end_pass(&mut self) -> ControlFlow<u64> {
+    pub(super) fn end_pass(&mut self) -> ControlFlow<u64> {
         self.tidy();
         self.counted += self.kept.len() as u64;
         self.kept.clear();

@@ -23,7 +23,7 @@ pub enum EpisodeEnd {
 
 impl EpisodeEnd {
     /// All reasons, in ascending order of their numbers.
-    pub const ALL: [EpisodeEnd; 5] = [
+    const ALL: [EpisodeEnd; 5] = [
         EpisodeEnd::ToppedOut,
         EpisodeEnd::InvalidAction,
         EpisodeEnd::StepLimit,
@@ -32,9 +32,9 @@ impl EpisodeEnd {
     ];
 
     /// The number of an episode that has not ended.
-    pub const NOT_ENDED: u8 = 1;
+    const NOT_ENDED: u8 = 1;
 
-    /// The number of an end in messages and tensors; [`EpisodeEnd::NOT_ENDED`] for `None`.
+    /// The number of an end in messages and tensors; 1 for `None`.
     #[inline]
     pub const fn number(end: Option<EpisodeEnd>) -> u8 {
         match end {
@@ -43,7 +43,7 @@ impl EpisodeEnd {
         }
     }
 
-    /// The end with a number: `Some(None)` for [`EpisodeEnd::NOT_ENDED`], and `None` if no end has the number.
+    /// The end with a number: `Some(None)` for 1, and `None` if no end has the number.
     pub fn with_number(number: u8) -> Option<Option<EpisodeEnd>> {
         if number == EpisodeEnd::NOT_ENDED {
             return Some(None);

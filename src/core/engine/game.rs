@@ -53,7 +53,7 @@ pub struct Game<C: Column, const N: usize> {
 
 /// A landing and everything that follows from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Counted {
+pub(crate) struct Counted {
     /// The landing. It is terminal if the next piece or garbage ends the game, too.
     pub landed: Landed,
     pub points: f64,
@@ -97,7 +97,7 @@ impl<C: Column, const N: usize> Game<C, N> {
     }
 
     /// Lets the piece in play come to rest where keys have moved it. Returns the landing and the lines that it sends.
-    pub fn rest(&mut self, rules: &Rules, rested: RestedPiece) -> (Landed, u32) {
+    pub(crate) fn rest(&mut self, rules: &Rules, rested: RestedPiece) -> (Landed, u32) {
         let RestedPiece { shape, row, column, spin } = rested;
         let landed = lock(rules, &mut self.playfield, shape, row, column);
         self.count(rules, landed, spin)
@@ -116,7 +116,7 @@ impl<C: Column, const N: usize> Game<C, N> {
     }
 
     /// Applies garbage after the landing of the last piece, in an episode with this seed.
-    pub fn rise(&mut self, rules: &Rules, seed: u64, landed: (Landed, u32), incoming: &mut Incoming) {
+    pub(crate) fn rise(&mut self, rules: &Rules, seed: u64, landed: (Landed, u32), incoming: &mut Incoming) {
         let after = incoming.follow(rules, (seed, self.pieces - 1), landed, &mut self.playfield);
         if after.terminal && self.end.is_none() {
             self.score += rules.scoring.game_end;
@@ -217,7 +217,7 @@ pub fn lock<C: Column, const N: usize>(
 /// # Panics
 /// When the shape sticks out of the right wall.
 #[inline(always)]
-pub fn land_at<C: Column, const N: usize>(
+pub(crate) fn land_at<C: Column, const N: usize>(
     rules: &Rules,
     playfield: &PlayfieldOf<C, N>,
     shape: &Shape,
@@ -230,7 +230,7 @@ pub fn land_at<C: Column, const N: usize>(
 
 /// Whether a piece whose lowest cells are in this row ends the game because it lies wholly above the visible field.
 #[inline(always)]
-pub fn is_locked_out(rules: &Rules, row: u8) -> bool {
+pub(crate) fn is_locked_out(rules: &Rules, row: u8) -> bool {
     rules.top_out == TopOut::LockOut && row >= rules.visible_rows()
 }
 
@@ -250,7 +250,7 @@ impl Landed {
     /// Everything that follows from a landing that led to this playfield. First the points and lines sent, for this
     /// spin and after the clears of `chain`; then garbage, for the piece with this seed and number; then the next
     /// piece, if any.
-    pub fn counted<C: Column, const N: usize>(
+    pub(crate) fn counted<C: Column, const N: usize>(
         self,
         rules: &Rules,
         playfield: &mut PlayfieldOf<C, N>,
@@ -270,7 +270,7 @@ impl Landed {
     /// The points and the lines sent of a landing that led to this playfield, for this spin and after the clears of
     /// `chain`.
     #[inline(always)]
-    pub fn worth<C: Column, const N: usize>(
+    pub(crate) fn worth<C: Column, const N: usize>(
         self,
         rules: &Rules,
         playfield: &PlayfieldOf<C, N>,

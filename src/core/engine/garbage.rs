@@ -36,7 +36,7 @@ impl Garbage {
     /// The largest [`Garbage::delay_pieces`] that rules allow.
     pub const MAX_DELAY: u8 = 7;
     /// The expected value of the other garbage fields without garbage, in words.
-    pub const NONE: &str = "none: there is garbage only where garbage.lines_per_piece is more than 0";
+    pub(crate) const NONE: &str = "none: there is garbage only where garbage.lines_per_piece is more than 0";
 
     /// The default settings: a line every other piece, and holes that move as in Botris.
     pub const DEFAULT: Garbage = Garbage { lines_per_piece: 0.5, hole_move_chance: 0.05, delay_pieces: 1 };

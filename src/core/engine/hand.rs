@@ -54,7 +54,7 @@ impl Hand {
     }
 
     /// Number of placements of both pieces.
-    pub fn num_placements<C: Column, const N: usize>(
+    pub(crate) fn num_placements<C: Column, const N: usize>(
         &self,
         rules: &Rules,
         playfield: &PlayfieldOf<C, N>,

@@ -21,7 +21,7 @@ pub const MAX_KEYS: usize = 64;
 
 /// The keys for placements of the pieces in a hand.
 #[derive(Clone, Debug)]
-pub struct HandPaths {
+pub(crate) struct HandPaths {
     current: Option<Paths>,
     other: Option<Paths>,
 }
@@ -32,7 +32,7 @@ impl HandPaths {
     ///
     /// # Panics
     /// If placements [do not name the spot](Rules::names_spots) where they come to rest.
-    pub fn towards<C: Column, const N: usize>(
+    pub(crate) fn towards<C: Column, const N: usize>(
         rules: &Rules,
         playfield: &PlayfieldOf<C, N>,
         placements: &[(Tetromino, Placement)],
@@ -63,7 +63,7 @@ impl HandPaths {
     ///
     /// # Panics
     /// If placements [do not name the spot](Rules::names_spots) where they come to rest.
-    pub fn to(&self, placement: Placement) -> Vec<Key> {
+    pub(crate) fn to(&self, placement: Placement) -> Vec<Key> {
         let paths = if placement.hold { &self.other } else { &self.current };
         let way = paths.as_ref().and_then(|paths| paths.to(resting(placement))).unwrap_or_default();
         let hold = placement.hold.then_some(Key::Hold);

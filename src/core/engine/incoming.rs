@@ -8,7 +8,7 @@ use super::playfield::{Landed, PlayfieldOf};
 use super::rules::Rules;
 
 /// Number of queue slots: for lines that may rise with the current piece, with the one after it, and so on.
-pub const WAITING: usize = Garbage::MAX_DELAY as usize + 1;
+const WAITING: usize = Garbage::MAX_DELAY as usize + 1;
 
 /// The limit of the counter of risen rows. No game reaches it.
 const MAX_RISEN: u64 = 1 << 53;
@@ -29,7 +29,7 @@ pub struct Incoming {
 
 impl Incoming {
     /// Number of queued lines, including lines that may not rise yet.
-    pub fn waiting(&self) -> u32 {
+    pub(crate) fn waiting(&self) -> u32 {
         self.lines.iter().map(|&lines| u32::from(lines)).sum()
     }
 

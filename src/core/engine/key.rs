@@ -51,10 +51,10 @@ impl Key {
     ];
 
     /// The keys of games in which a piece falls with every key.
-    pub const FALLING: &[Key] = Key::ALL.split_at(6).0;
+    pub(crate) const FALLING: &[Key] = Key::ALL.split_at(6).0;
 
     /// The keys of modern Tetris that are actions.
-    pub const STEERING: &[Key] = Key::ALL.split_at(10).0;
+    pub(crate) const STEERING: &[Key] = Key::ALL.split_at(10).0;
 
     /// The key's name in descriptions, errors and prompts, such as `turn_left`.
     pub const fn name(self) -> &'static str {
@@ -85,7 +85,7 @@ impl Key {
     }
 
     /// The action that starts the key's effect: for a key held down, one press of it.
-    pub const fn action(self) -> Key {
+    pub(crate) const fn action(self) -> Key {
         match self {
             Key::FarLeft => Key::Left,
             Key::FarRight => Key::Right,

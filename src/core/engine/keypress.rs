@@ -143,7 +143,7 @@ impl FallingPiece {
     ///
     /// # Panics
     /// When the tetromino has no such orientation.
-    pub fn key_towards(&self, target: Placement, width: u8) -> Key {
+    pub(super) fn key_towards(&self, target: Placement, width: u8) -> Key {
         // The lab numbers its orientations as created, right, left, half; turns count to the right.
         let target_turns = [0, 1, 3, 2][usize::from(target.orientation)];
         let turn = match (target_turns + 4 - self.turns) % 4 {

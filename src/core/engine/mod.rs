@@ -6,52 +6,52 @@
 //! landed piece lies at or above the height of the playfield; the engine tests that before clearing, and then clears
 //! nothing.
 //!
-//! [`TopOut`] has the other rules that end games. [`Reach`] lets pieces walk to their column. In
-//! [`keypress`] pieces fall while keys move them; [`steered`] adds kicks and a clock. A game may use
-//! [other pieces](pieces) than the seven tetrominoes; a [`Piece`] is a number in their set.
+//! [`TopOut`] has the other rules that end games. [`Reach`] lets pieces walk to their column. A [`FallingPiece`] falls
+//! while keys move it; a [`SteeredPiece`] has kicks and a clock as well. A game may use [other pieces](PieceSet) than
+//! the seven tetrominoes; a [`Piece`] is a number in their set.
 //!
 //! This module knows nothing of features, rewards over time, agents, threads or the network. It reads no clock and has
 //! no global state. Another program could use it as it is.
 //!
 //! The surprising decision: nothing random has a state. Piece n of an episode is a pure function of the episode's seed
-//! and n ([`rng`], [`randomizer`]), so a seed is a promise that any other language can keep too.
+//! and n ([`rng`], [`Dealer`]), so a seed is a promise that any other language can keep too.
 
-pub mod piece;
-pub mod pieces;
+mod piece;
+mod pieces;
 pub mod rng;
-pub mod shape;
-pub mod tetromino;
+mod shape;
+mod tetromino;
 
-pub mod choice;
-pub mod clears;
-pub mod randomizer;
-pub mod rules;
+mod choice;
+mod clears;
+pub(crate) mod randomizer;
+mod rules;
 
-pub mod action_digits;
-pub mod column;
-pub mod distinct;
-pub mod episode_end;
-pub mod game;
-pub mod garbage;
-pub mod hand;
-pub mod hand_paths;
-pub mod incoming;
-pub mod key;
-pub mod keypress;
-pub mod live;
-pub mod moving;
-pub mod paths;
+mod action_digits;
+mod column;
+mod distinct;
+mod episode_end;
+mod game;
+mod garbage;
+mod hand;
+mod hand_paths;
+mod incoming;
+mod key;
+mod keypress;
+mod live;
+mod moving;
+mod paths;
 pub mod perft;
 mod place;
-pub mod placement;
-pub mod playfield;
-pub mod reach;
+mod placement;
+mod playfield;
+mod reach;
 pub mod reachable;
-pub mod rotation;
-pub mod spin;
-pub mod steered;
-pub mod timing;
-pub mod visible;
+mod rotation;
+mod spin;
+pub(crate) mod steered;
+mod timing;
+mod visible;
 
 pub use action_digits::Digit;
 pub(crate) use choice::choice;
@@ -59,38 +59,42 @@ pub use choice::{ChoiceValue, NamedChoice};
 pub use clears::{AttackTable, Chain, Clear, ClearPoints, ClearWorth};
 pub use column::Column;
 pub use episode_end::EpisodeEnd;
-pub use game::{Counted, Game, comes_to_rest, is_locked_out, land, land_at, lock, place, settle};
+pub(crate) use game::{Counted, is_locked_out, land_at};
+pub use game::{Game, comes_to_rest, land, lock, place, settle};
 pub use garbage::Garbage;
 pub use hand::Hand;
-pub use hand_paths::{HandPaths, MAX_KEYS};
+pub(crate) use hand_paths::HandPaths;
+pub use hand_paths::MAX_KEYS;
 pub use incoming::Incoming;
 pub use key::Key;
 pub use keypress::{Fall, FallingPiece};
 pub use live::{ActionRefused, GameStatistics, Happened, LandedPiece, Live};
-pub use moving::{KeyEffect, MovingPiece, RestedPiece};
+pub(crate) use moving::KeyEffect;
+pub use moving::MovingPiece;
 pub use paths::Paths;
 pub use perft::{Perft, perft};
 pub use piece::Piece;
 pub use pieces::{
     MAX_PIECES, NamedPieceSet, PIECE_SETS, PieceSet, PieceSetError, UnknownLetter, parse_sequence,
 };
-pub use place::Arrival;
+pub(crate) use place::Arrival;
 pub use placement::{Drops, Placement, PlacementSet, Spot};
 pub use playfield::{CompactPlayfield, DrawingError, Landed, Landing, LowPlayfield, Playfield, PlayfieldOf};
 pub use randomizer::{Dealer, Odds, Randomizer, episode_seed};
+pub(crate) use reach::every_placement_exists;
 pub use reach::{
-    appears, drops, every_choice_always_exists, every_placement_always_exists, every_placement_exists,
-    is_blocked, num_placements, placements,
+    appears, drops, every_choice_always_exists, every_placement_always_exists, is_blocked, placements,
 };
 pub use reachable::{Movement, Resting};
 pub use rotation::{HalfTurns, RotationSystem};
 pub use rules::{
-    ActionModel, Changes, FieldKind, FieldValue, MAX_PREVIEW, OrientationTable, PRESETS, RULES_FIELDS,
-    RULES_VERSION, Reach, Rules, RulesError, RulesField, Scoring, TopOut,
+    ActionModel, Changes, FieldKind, FieldValue, HEIGHTS, MAX_POINTS, MAX_PREVIEW, OrientationTable, PRESETS,
+    Preset, RULES_FIELDS, RULES_VERSION, Reach, Rules, RulesError, RulesField, Scoring, TopOut, WIDTHS,
+    check_points,
 };
 pub use shape::{PieceCells, Shape};
 pub use spin::{Spin, SpinRule};
-pub use steered::{Steered, SteeredPiece};
+pub use steered::SteeredPiece;
 pub use tetromino::Tetromino;
 pub use timing::Timing;
-pub use visible::Visible;
+pub(crate) use visible::Visible;

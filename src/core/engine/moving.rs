@@ -27,7 +27,7 @@ pub enum MovingPiece {
 
 /// A piece at rest, before rows clear.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RestedPiece {
+pub(crate) struct RestedPiece {
     pub shape: &'static Shape,
     /// Row of the lowest cells.
     pub row: u8,
@@ -38,7 +38,7 @@ pub struct RestedPiece {
 
 /// What a key did to a piece.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum KeyEffect {
+pub(crate) enum KeyEffect {
     /// The piece is still in play, here.
     Moves(MovingPiece),
     /// The piece is held, and this one comes into play: the one that was held, or the next one.
@@ -48,7 +48,7 @@ pub enum KeyEffect {
 
 impl MovingPiece {
     /// A piece as it appears under rules with keys. A blocked piece overlaps the cells that block it.
-    pub fn spawn<C: Column, const N: usize>(
+    pub(crate) fn spawn<C: Column, const N: usize>(
         rules: &Rules,
         playfield: &PlayfieldOf<C, N>,
         piece: Piece,
@@ -120,7 +120,7 @@ impl MovingPiece {
     ///
     /// # Panics
     /// When the key cannot be pressed.
-    pub fn press<C: Column, const N: usize>(
+    pub(crate) fn press<C: Column, const N: usize>(
         self,
         rules: &Rules,
         playfield: &PlayfieldOf<C, N>,
@@ -151,7 +151,7 @@ impl MovingPiece {
     }
 
     /// The tetromino of either kind of piece.
-    pub fn tetromino(&self) -> Tetromino {
+    pub(crate) fn tetromino(&self) -> Tetromino {
         match self {
             MovingPiece::Falling(piece) => piece.tetromino,
             MovingPiece::Steered(piece) => piece.tetromino,
@@ -199,7 +199,7 @@ impl Rules {
 impl Hand {
     /// The hand while a piece is moving. A piece that came into play by hold cannot be held itself.
     #[must_use]
-    pub fn with(self, moving: Option<MovingPiece>) -> Hand {
+    pub(crate) fn with(self, moving: Option<MovingPiece>) -> Hand {
         if moving.is_some_and(|piece| piece.is_swapped()) { Hand::only(self.current) } else { self }
     }
 }

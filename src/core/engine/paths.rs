@@ -50,16 +50,8 @@ struct PathStep {
 }
 
 impl Paths {
-    /// Searches from the place where the piece appears. Finds nothing if the piece is blocked.
-    pub fn search<C: Column, const N: usize>(
-        movement: &Movement,
-        playfield: &PlayfieldOf<C, N>,
-        tetromino: Tetromino,
-    ) -> Paths {
-        Paths::find(movement, playfield, tetromino, Paths::start(movement, playfield, tetromino), None)
-    }
-
-    /// Searches until it has keys for all of these placements, which must be sorted. Also finds others on the way.
+    /// Searches from the place where the piece appears, until there are keys for all of these placements, which must be
+    /// sorted. Also finds others on the way. Finds nothing if the piece is blocked.
     ///
     /// Most placements are near, and take a fraction of the time of a full search.
     pub fn towards<C: Column, const N: usize>(
@@ -69,7 +61,7 @@ impl Paths {
         wanted: &[Resting],
     ) -> Paths {
         let start = Paths::start(movement, playfield, tetromino);
-        Paths::find(movement, playfield, tetromino, start, Some(wanted))
+        Paths::find(movement, playfield, tetromino, start, wanted)
     }
 
     /// Like [`Paths::towards`], for a piece that has already been moved to a free place.
@@ -80,7 +72,7 @@ impl Paths {
         place: Place,
         wanted: &[Resting],
     ) -> Paths {
-        Paths::find(movement, playfield, tetromino, Some(place), Some(wanted))
+        Paths::find(movement, playfield, tetromino, Some(place), wanted)
     }
 
     /// The place where the piece appears; `None` if it is blocked.
@@ -103,9 +95,9 @@ impl Paths {
         playfield: &PlayfieldOf<C, N>,
         tetromino: Tetromino,
         start: Option<Place>,
-        wanted: Option<&[Resting]>,
+        wanted: &[Resting],
     ) -> Paths {
-        let mut missing = wanted.map_or(usize::MAX, <[Resting]>::len);
+        let mut missing = wanted.len();
         let mut paths = Paths { steps: Vec::new(), ends: BTreeMap::new() };
         let Some(place) = start else { return paths };
         let room = FreePlaces::new(movement, playfield, tetromino);
@@ -121,7 +113,7 @@ impl Paths {
         let mut next = 0;
         while let Some(&PathStep { place, .. }) = paths.steps.get(next) {
             if let Entry::Vacant(end) = paths.ends.entry(room.dropped(place)) {
-                missing -= usize::from(wanted.is_some_and(|all| all.binary_search(end.key()).is_ok()));
+                missing -= usize::from(wanted.binary_search(end.key()).is_ok());
                 end.insert(next as u32);
             }
             if missing == 0 {
@@ -139,17 +131,13 @@ impl Paths {
         paths
     }
 
-    /// The reachable placements, in order.
-    pub fn placements(&self) -> impl Iterator<Item = Resting> + '_ {
-        self.ends.keys().copied()
-    }
-
     /// The keys for a placement, ending with a hard drop; `None` if the placement cannot be reached.
     ///
     /// ```
     /// use tetrion_core::engine::{Key, Movement, Paths, Playfield, Resting, Spin, Tetromino};
-    /// let paths = Paths::search(&Movement::default(), &Playfield::empty(10, 20), Tetromino::L);
     /// let upright = Resting { orientation: 1, column: 8, row: 0, spin: Spin::None };
+    /// let (movement, empty) = (Movement::default(), Playfield::empty(10, 20));
+    /// let paths = Paths::towards(&movement, &empty, Tetromino::L, &[upright]);
     /// assert_eq!(paths.to(upright).unwrap(), [Key::FarRight, Key::TurnRight, Key::HardDrop]);
     /// ```
     pub fn to(&self, placement: Resting) -> Option<Vec<Key>> {

@@ -1,8 +1,8 @@
 //! Perft counts all ways of placing a sequence of pieces. It is the engine's checksum and a measure of its speed.
 //!
 //! The walk through the tree of placements stores nothing, so leaves, lines and holes take no memory. Only the count of
-//! *different* playfields must store them, and there may be billions: [`distinct`](super::distinct) counts them in as
-//! many passes over the tree as its memory requires.
+//! *different* playfields must store them, and there may be billions: they are counted in as many passes over
+//! the tree as the memory for it requires.
 
 use std::ops::ControlFlow;
 

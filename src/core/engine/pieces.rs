@@ -23,7 +23,7 @@ use super::tetromino::{CANONICAL, Tetromino};
 pub const MAX_PIECES: usize = 32;
 
 /// The largest size of a set as text, in bytes: 32 pieces with five rows of five cells, each with a letter.
-pub const MAX_SET_BYTES: usize = 1_024;
+const MAX_SET_BYTES: usize = 1_024;
 
 /// The set of pieces of a game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

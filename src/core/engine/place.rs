@@ -24,7 +24,7 @@ pub(super) struct Place {
 /// The way in which a piece arrived at its place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum Arrival {
+pub(crate) enum Arrival {
     /// By a move, by falling, or by appearing there.
     #[default]
     Moved = 0,
@@ -35,10 +35,10 @@ pub enum Arrival {
 
 impl Arrival {
     /// All arrivals, in ascending order of their numbers.
-    pub const ALL: [Arrival; 3] = [Arrival::Moved, Arrival::Turned, Arrival::TurnedFully];
+    pub(crate) const ALL: [Arrival; 3] = [Arrival::Moved, Arrival::Turned, Arrival::TurnedFully];
 
     /// Whether a piece can arrive in this way.
-    pub fn is_of(self, spin_rule: SpinRule, tetromino: Tetromino) -> bool {
+    pub(crate) fn is_of(self, spin_rule: SpinRule, tetromino: Tetromino) -> bool {
         match self {
             Arrival::Moved => true,
             Arrival::Turned => tetromino != Tetromino::O,

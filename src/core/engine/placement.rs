@@ -46,7 +46,7 @@ impl Placement {
     }
 
     /// The placement as an action: `orientation * width + column`. Under [`Reach::Moves`](super::Reach::Moves) it is
-    /// `((orientation * width + column) * rows + row) * labels + spin`, with [`Rules::spot_rows`] and
+    /// `((orientation * width + column) * rows + row) * labels + spin`, with the rows in which spots can be and
     /// [`Rules::spin_labels`]. Hold adds [`Rules::num_placements`].
     ///
     /// ```
@@ -191,7 +191,7 @@ pub struct Drops {
 impl Drops {
     /// The columns of an orientation below 4, bit c for column c.
     #[inline]
-    pub fn columns(&self, orientation: u8) -> u32 {
+    pub(crate) fn columns(&self, orientation: u8) -> u32 {
         let orientation = usize::from(orientation);
         (((1u64 << self.count[orientation]) - 1) << self.first[orientation]) as u32
     }
@@ -210,7 +210,7 @@ impl Drops {
 
     /// Whether the set contains a placement.
     #[inline]
-    pub fn contains(&self, placement: Placement) -> bool {
+    pub(crate) fn contains(&self, placement: Placement) -> bool {
         let orientation = usize::from(placement.orientation);
         orientation < 4 && placement.column.wrapping_sub(self.first[orientation]) < self.count[orientation]
     }
@@ -229,7 +229,7 @@ impl Drops {
     }
 
     /// All placements, in ascending order of actions.
-    pub fn iter(&self) -> impl Iterator<Item = Placement> + use<> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Placement> + use<> {
         let Drops { first, count } = *self;
         (0..4).flat_map(move |orientation| {
             let first = first[usize::from(orientation)];

@@ -102,17 +102,17 @@ impl<C: Column, const N: usize> Landing<C, N> {
 
 impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     /// The height of the highest playfields that fit into this type: four bits of each word stay free.
-    pub const MAX_HEIGHT: u8 = C::BITS as u8 - 4;
+    pub(crate) const MAX_HEIGHT: u8 = C::BITS as u8 - 4;
 
     /// Whether a playfield of this size fits into this type.
-    pub const fn fits(width: u8, height: u8) -> bool {
+    pub(crate) const fn fits(width: u8, height: u8) -> bool {
         width as usize <= N && height <= Self::MAX_HEIGHT
     }
 
     /// An empty playfield.
     ///
     /// # Panics
-    /// When the size does not fit into this type: see [`PlayfieldOf::fits`].
+    /// When the size does not fit into this type, of whose words four bits stay free.
     #[inline]
     pub fn empty(width: u8, height: u8) -> Self {
         assert!(Self::fits(width, height), "{width} x {height} does not fit into this playfield");
@@ -149,7 +149,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
 
     /// All words, including the empty ones after `width`.
     #[inline]
-    pub fn words(&self) -> &[C; N] {
+    pub(crate) fn words(&self) -> &[C; N] {
         &self.columns
     }
 
@@ -239,7 +239,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     /// # Ok::<(), tetrion_core::engine::DrawingError>(())
     /// ```
     #[inline(always)]
-    pub fn full_rows(&self) -> C {
+    pub(crate) fn full_rows(&self) -> C {
         // The loop covers all words, so that the compiler knows their number.
         let mut full = C::below(self.height.into());
         for (index, column) in self.columns.iter().enumerate() {
@@ -530,7 +530,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     ///
     /// Rules that depend on how a piece lands ([`TopOut::Overflow`]) or appears ([`TopOut::SpawnBlocked`]) do not apply
     /// to a playfield alone; for these the answer is no.
-    pub fn is_topped_out(&self, top_out: TopOut) -> bool {
+    pub(crate) fn is_topped_out(&self, top_out: TopOut) -> bool {
         self.topped_out(false, top_out)
     }
 

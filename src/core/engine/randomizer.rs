@@ -82,19 +82,14 @@ impl Odds {
         self.0[piece.index()]
     }
 
-    /// The mean of one number per piece of the set: odds times number, added up in order from 0, then divided by the
-    /// sum of the odds. Pieces with odds of 0 are ignored.
-    #[inline]
-    pub fn mean(&self, numbers: &[f64]) -> f64 {
-        self.mean_of(numbers, |odds, number| odds * number)
-    }
-
-    /// The mean minus `caution` standard deviations, so that of two prospects with equal means the more certain one has
-    /// the higher value. The variance is the mean of the squared deviations, each odds times difference times
-    /// difference, added up and divided like the mean itself. With `caution` 0 the result is the mean, to the bit.
+    /// The mean of one number per piece of the set minus `caution` standard deviations, so that of two prospects with
+    /// equal means the more certain one has the higher value.
+    ///
+    /// The mean is odds times number, added up in order from 0, then divided by the sum of the odds. Pieces with odds of
+    /// 0 are ignored. The variance is the mean of the squared deviations, each odds times difference times difference.
     #[inline]
     pub fn cautious_mean(&self, numbers: &[f64], caution: f64) -> f64 {
-        let mean = self.mean(numbers);
+        let mean = self.mean_of(numbers, |odds, number| odds * number);
         if caution == 0.0 {
             return mean;
         }
@@ -158,7 +153,7 @@ struct OpenBag {
 
 /// The whole state of a dealer, for snapshots.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DealerState {
+pub(crate) struct DealerState {
     pub dealt: u64,
     /// The seed, or the explicit sequence.
     pub source: DealerSource,
@@ -166,7 +161,7 @@ pub struct DealerState {
 
 /// The source of the pieces of a [`DealerState`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DealerSource {
+pub(crate) enum DealerSource {
     /// A seed, and the randomizers' memory of previous pieces.
     Seed {
         /// The seed of the words.
@@ -205,7 +200,7 @@ impl Dealer {
 
     /// A dealer for any set of pieces, at the start of the episode with this seed.
     /// [`Rules::dealer`](super::Rules::dealer) makes the dealer for given rules.
-    pub fn of_set(pieces: &PieceSet, randomizer: Randomizer, seed: u64) -> Dealer {
+    pub(super) fn of_set(pieces: &PieceSet, randomizer: Randomizer, seed: u64) -> Dealer {
         if pieces.is_tetrominoes() {
             return Dealer::seeded(randomizer, seed);
         }
@@ -235,7 +230,7 @@ impl Dealer {
     }
 
     /// Restores a dealer from a state made by [`Dealer::state`].
-    pub fn from_state(randomizer: Randomizer, state: DealerState) -> Dealer {
+    pub(crate) fn from_state(randomizer: Randomizer, state: DealerState) -> Dealer {
         Dealer::from_parts(randomizer, state.dealt, state.source)
     }
 
@@ -329,7 +324,7 @@ impl Dealer {
     }
 
     /// Returns to the first piece, of the episode with this seed. An explicit sequence has no seed and starts again.
-    pub fn restart(&mut self, seed: u64) {
+    pub(crate) fn restart(&mut self, seed: u64) {
         self.dealt = 0;
         match &mut self.source {
             PieceStream::Balanced { behind, .. } => *behind = EVEN,
@@ -343,7 +338,7 @@ impl Dealer {
     }
 
     /// The seed of future pieces; `None` for an explicit sequence.
-    pub fn seed(&self) -> Option<u64> {
+    pub(crate) fn seed(&self) -> Option<u64> {
         match &self.source {
             PieceStream::Uniform { seed, .. }
             | PieceStream::Bag7 { seed, .. }
@@ -360,7 +355,7 @@ impl Dealer {
     }
 
     /// The explicit sequence, if the dealer has one.
-    pub fn written(&self) -> Option<&Arc<[Piece]>> {
+    pub(crate) fn written(&self) -> Option<&Arc<[Piece]>> {
         match &self.source {
             PieceStream::Sequence(pieces) => Some(pieces),
             _ => None,
@@ -371,7 +366,7 @@ impl Dealer {
     ///
     /// # Panics
     /// If the sequence differs, or the dealer has none.
-    pub fn share(&mut self, copy: Arc<[Piece]>) {
+    pub(crate) fn share(&mut self, copy: Arc<[Piece]>) {
         assert_eq!(self.written(), Some(&copy), "a copy of the same sequence");
         self.source = PieceStream::Sequence(copy);
     }
@@ -379,7 +374,7 @@ impl Dealer {
     /// Continues with another seed. The dealt pieces, the open bag and the counts stay; future pieces are new.
     ///
     /// An explicit sequence has no seed and does not change.
-    pub fn reseed(&mut self, new_seed: u64) {
+    pub(crate) fn reseed(&mut self, new_seed: u64) {
         match &mut self.source {
             PieceStream::Uniform { seed, stream: words, .. } => {
                 (*seed, *words) = (new_seed, stream(new_seed, Tag::Pieces));
@@ -395,7 +390,7 @@ impl Dealer {
     }
 
     /// The whole state of a dealer of these pieces, for a snapshot.
-    pub fn state(&self, pieces: &PieceSet) -> DealerState {
+    pub(crate) fn state(&self, pieces: &PieceSet) -> DealerState {
         let bag = Tetromino::ALL;
         let source = match &self.source {
             PieceStream::Uniform { seed, .. } if !pieces.is_tetrominoes() => {

@@ -52,7 +52,7 @@ pub fn drops<C: Column, const N: usize>(rules: &Rules, playfield: &PlayfieldOf<C
 
 /// Number of distinct placements of a piece on this playfield. Counts them without making a list.
 #[inline]
-pub fn num_placements<C: Column, const N: usize>(
+pub(crate) fn num_placements<C: Column, const N: usize>(
     rules: &Rules,
     playfield: &PlayfieldOf<C, N>,
     piece: Piece,
@@ -67,7 +67,7 @@ pub fn num_placements<C: Column, const N: usize>(
 
 /// Whether a piece has a placement, ignoring hold. Faster than listing all placements.
 #[inline]
-pub fn has_placement<C: Column, const N: usize>(
+pub(crate) fn has_placement<C: Column, const N: usize>(
     rules: &Rules,
     playfield: &PlayfieldOf<C, N>,
     piece: Piece,
@@ -129,7 +129,7 @@ pub fn every_choice_always_exists(rules: &Rules) -> bool {
 /// Whether [every placement exists](every_placement_always_exists) on this playfield: always for straight drops, and
 /// for walks along the top if nothing stands in the way there.
 #[inline(always)]
-pub fn every_placement_exists<C: Column, const N: usize>(
+pub(crate) fn every_placement_exists<C: Column, const N: usize>(
     rules: &Rules,
     playfield: &PlayfieldOf<C, N>,
 ) -> bool {

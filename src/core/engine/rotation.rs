@@ -37,23 +37,23 @@ choice! {
 }
 
 /// Columns to the right and rows up.
-pub type Offset = (i8, i8);
+pub(crate) type Offset = (i8, i8);
 
 /// The largest distance by which a kick moves an anchor up or down. `TABLES` is checked against it at compile time.
-pub const MAX_KICK_ROWS: u32 = 3;
+const MAX_KICK_ROWS: u32 = 3;
 /// The largest distance by which a kick moves an anchor sideways.
-pub const MAX_KICK_COLUMNS: u32 = 2;
+const MAX_KICK_COLUMNS: u32 = 2;
 
 /// The places that a turn tries, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kicks {
+struct Kicks {
     list: [Offset; 6],
     len: u8,
 }
 
 /// All turns of a piece, by the quarter turns to the right before and after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turns {
+pub(crate) struct Turns {
     kicks: [[Kicks; 4]; 4],
     /// The largest distance up or down of any kick.
     pub rows: u8,
@@ -66,7 +66,7 @@ impl Kicks {
 
     /// The moves of the anchor, as columns to the right and rows up.
     #[inline]
-    pub fn as_slice(&self) -> &[Offset] {
+    pub(crate) fn as_slice(&self) -> &[Offset] {
         &self.list[..usize::from(self.len)]
     }
 
@@ -83,7 +83,7 @@ impl Kicks {
 
 impl Turns {
     /// The turns of a piece.
-    pub fn of(
+    pub(crate) fn of(
         rotation_system: RotationSystem,
         half_turns: HalfTurns,
         tetromino: Tetromino,
@@ -109,7 +109,7 @@ impl Turns {
 
     /// The kicks from one orientation to another; empty if the turn does not exist.
     #[inline]
-    pub fn kicks(&self, from: usize, to: usize) -> &[Offset] {
+    pub(crate) fn kicks(&self, from: usize, to: usize) -> &[Offset] {
         self.kicks[from][to].as_slice()
     }
 

@@ -17,7 +17,7 @@ use super::timing::Timing;
 mod changes;
 mod check;
 mod error;
-pub mod fields;
+mod fields;
 
 pub use changes::Changes;
 pub use check::check_points;
@@ -66,7 +66,7 @@ choice! {
 
 impl TopOut {
     /// Number of rows at the top that lie above the field under [`TopOut::Sink`]. No piece is higher.
-    pub const ROWS_ABOVE_SINKING: u8 = 5;
+    pub(crate) const ROWS_ABOVE_SINKING: u8 = 5;
 }
 
 choice! {
@@ -358,7 +358,7 @@ impl Rules {
     /// If a piece that rests wholly above the field ends the game, no stack reaches higher, unless garbage rises from
     /// below. On a stack that does, resting places above these rows have no placement; they would end the game.
     #[inline]
-    pub const fn spot_rows(&self) -> u8 {
+    pub(crate) const fn spot_rows(&self) -> u8 {
         let (rows, most) = (self.visible_rows() + 4, self.height + 1);
         if rows < most { rows } else { most }
     }
@@ -382,7 +382,7 @@ impl Rules {
     }
 
     /// The points for the lines of one landing.
-    pub fn points_for(&self, lines: u8) -> f64 {
+    pub(super) fn points_for(&self, lines: u8) -> f64 {
         let points = &self.scoring.lines;
         match lines {
             0 => 0.0,

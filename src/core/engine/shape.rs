@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::Deref;
 
 /// The largest number of rows, columns and cells of a shape.
-pub const MAX_SIDE: usize = 5;
+pub(crate) const MAX_SIDE: usize = 5;
 
 /// The cells of a piece in one orientation, as columns of their bounding box. Every column has a cell.
 ///
@@ -72,7 +72,7 @@ impl Shape {
     }
 
     /// The cells of one row as bits, bit 0 at the left of the box. Row 0 is the lowest.
-    pub const fn row_bits(&self, row: u8) -> u32 {
+    pub(crate) const fn row_bits(&self, row: u8) -> u32 {
         let (mut bits, mut column) = (0, 0);
         while column < self.width {
             bits |= (self.column_bits(column as usize) >> row & 1) << column;
@@ -270,7 +270,7 @@ impl IntoIterator for PieceCells {
 
 /// The distinct shapes of one piece, in the order of a rule set's orientations.
 #[derive(Clone, Copy, Debug)]
-pub struct Shapes {
+pub(crate) struct Shapes {
     shapes: [Shape; 4],
     len: usize,
     /// The width of each shape. Missing shapes have a width that fits nowhere.
@@ -279,13 +279,13 @@ pub struct Shapes {
 
 impl Shapes {
     /// The shapes as a slice. The index is the orientation.
-    pub const fn as_slice(&self) -> &[Shape] {
+    pub(crate) const fn as_slice(&self) -> &[Shape] {
         self.shapes.split_at(self.len).0
     }
 
     /// The width of each shape, by orientation. A missing orientation has a width that no playfield has.
     #[inline]
-    pub const fn widths(&self) -> [u8; 4] {
+    pub(crate) const fn widths(&self) -> [u8; 4] {
         self.widths
     }
 

@@ -32,12 +32,12 @@ use super::timing::Timing;
 
 /// Number of times that kicks may lift a piece before it is lower than ever before. After that, turns try only places
 /// that are not higher than their first place.
-pub const MAX_LIFTS: u8 = 15;
+pub(crate) const MAX_LIFTS: u8 = 15;
 
 /// The largest number of rows by which an anchor can be above the height. A piece appears at most one row above. A kick
 /// that lifts the piece, by two rows at most, needs a full cell in the way of the turn's first place, which is at most
 /// two rows below the anchor.
-pub const MAX_HEIGHT_ABOVE: u8 = 4;
+pub(crate) const MAX_HEIGHT_ABOVE: u8 = 4;
 
 /// A piece in play, as keys and time have moved it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,7 +50,7 @@ pub struct SteeredPiece {
     /// Row of the anchor cell.
     pub row: u8,
     /// The piece's arrival at its place.
-    pub arrival: Arrival,
+    pub(crate) arrival: Arrival,
     /// Whether the piece came into play because the previous one was held. It cannot be held itself.
     pub is_swapped: bool,
     /// Steps in the air since the piece last fell.
@@ -67,7 +67,7 @@ pub struct SteeredPiece {
 
 /// The state of a piece after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Steered {
+pub(crate) struct Steered {
     pub piece: SteeredPiece,
     /// The placement, if the piece has come to rest.
     pub resting: Option<Resting>,
@@ -75,7 +75,7 @@ pub struct Steered {
 
 impl SteeredPiece {
     /// A piece as it appears. A blocked piece overlaps the cells that block it.
-    pub fn spawn<C: Column, const N: usize>(
+    pub(crate) fn spawn<C: Column, const N: usize>(
         rules: &Rules,
         playfield: &PlayfieldOf<C, N>,
         tetromino: Tetromino,
@@ -103,7 +103,7 @@ impl SteeredPiece {
     /// blocked.
     ///
     /// The other piece may be an equal one: hold then moves the piece back to where it appears.
-    pub fn swapped<C: Column, const N: usize>(
+    pub(crate) fn swapped<C: Column, const N: usize>(
         &self,
         rules: &Rules,
         playfield: &PlayfieldOf<C, N>,
@@ -117,7 +117,7 @@ impl SteeredPiece {
 
     /// Whether a key can be pressed. Hold needs another piece that can come into play; half turns need rules that have
     /// them. All other keys can be pressed at any time, even without effect.
-    pub fn has_key<C: Column, const N: usize>(
+    pub(crate) fn has_key<C: Column, const N: usize>(
         &self,
         rules: &Rules,
         playfield: &PlayfieldOf<C, N>,
@@ -134,7 +134,7 @@ impl SteeredPiece {
 
     /// The shape of the piece in its current orientation.
     #[inline]
-    pub fn shape(&self) -> &'static Shape {
+    pub(crate) fn shape(&self) -> &'static Shape {
         &TRUE_POSES[self.tetromino.index()][usize::from(self.turns)]
     }
 
@@ -142,13 +142,17 @@ impl SteeredPiece {
     ///
     /// # Panics
     /// When the piece sticks out on the left or below, which no [free](SteeredPiece::is_free) piece does.
-    pub fn cells(&self) -> PieceCells {
+    pub(crate) fn cells(&self) -> PieceCells {
         let shape = self.shape();
         shape.cells_at(self.row - shape.anchor_row, self.column - shape.anchor_column)
     }
 
     /// Whether the piece is between the walls and above the floor, and overlaps no full cell.
-    pub fn is_free<C: Column, const N: usize>(&self, rules: &Rules, playfield: &PlayfieldOf<C, N>) -> bool {
+    pub(crate) fn is_free<C: Column, const N: usize>(
+        &self,
+        rules: &Rules,
+        playfield: &PlayfieldOf<C, N>,
+    ) -> bool {
         let Place { orientation, column, row, .. } = self.place(rules.spin_rule);
         Surroundings::new(rules, playfield, self.tetromino).is_free(orientation, column, row)
     }
@@ -158,7 +162,7 @@ impl SteeredPiece {
     ///
     /// # Panics
     /// When the piece is not [free](SteeredPiece::is_free), or the rules have no [timing](Rules::timing).
-    pub fn step<C: Column, const N: usize>(
+    pub(crate) fn step<C: Column, const N: usize>(
         mut self,
         rules: &Rules,
         playfield: &PlayfieldOf<C, N>,
@@ -219,7 +223,7 @@ impl SteeredPiece {
     ///
     /// # Panics
     /// When the piece is not [free](SteeredPiece::is_free), or the rules have no [timing](Rules::timing).
-    pub fn dropped<C: Column, const N: usize>(
+    pub(crate) fn dropped<C: Column, const N: usize>(
         &self,
         rules: &Rules,
         playfield: &PlayfieldOf<C, N>,
@@ -235,7 +239,7 @@ impl SteeredPiece {
     ///
     /// # Panics
     /// If the placement [does not name the spot](Rules::names_spots) where it comes to rest.
-    pub fn key_towards<C: Column, const N: usize>(
+    pub(super) fn key_towards<C: Column, const N: usize>(
         &self,
         rules: &Rules,
         playfield: &PlayfieldOf<C, N>,

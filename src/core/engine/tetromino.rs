@@ -12,7 +12,7 @@ use std::fmt;
 use super::piece::Piece;
 use super::shape::{Shape, Shapes};
 
-/// One of the seven tetrominoes: a [`Piece`] of the default set. Only rules with [other pieces](super::pieces) use
+/// One of the seven tetrominoes: a [`Piece`] of the default set. Only rules with [other pieces](super::PieceSet) use
 /// another set.
 pub type Tetromino = Piece;
 
@@ -31,7 +31,7 @@ impl Tetromino {
         [Tetromino::I, Tetromino::O, Tetromino::T, Tetromino::Z, Tetromino::S, Tetromino::J, Tetromino::L];
 
     /// The tetromino with this number; `None` for 7 and above.
-    pub const fn from_index(index: u8) -> Option<Tetromino> {
+    pub(crate) const fn from_index(index: u8) -> Option<Tetromino> {
         if index < 7 { Some(Tetromino::ALL[index as usize]) } else { None }
     }
 

@@ -14,7 +14,7 @@ pub struct Timing {
 
 impl Timing {
     /// The expected value of all three delays in games without time, in words.
-    pub const NONE: &str = "none: time passes only where a step is a key under reach moves";
+    pub(crate) const NONE: &str = "none: time passes only where a step is a key under reach moves";
 
     /// Timing of level 1 at 60 steps per second.
     pub const LEVEL_1: Timing = Timing { fall_delay: 60, lock_delay: 30, lock_resets: 15 };

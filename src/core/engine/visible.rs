@@ -10,13 +10,13 @@ use super::rules::{MAX_PREVIEW, Rules};
 
 /// The current piece and the preview: `preview + 1` slots. Slots past the end of an explicit sequence are `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Visible(pub [Option<Piece>; MAX_PREVIEW as usize + 1]);
+pub(crate) struct Visible(pub [Option<Piece>; MAX_PREVIEW as usize + 1]);
 
 impl Visible {
-    pub const NOTHING: Visible = Visible([None; MAX_PREVIEW as usize + 1]);
+    pub(crate) const NOTHING: Visible = Visible([None; MAX_PREVIEW as usize + 1]);
 
     /// The first pieces of an episode.
-    pub fn dealt(dealer: &mut Dealer, preview: u8) -> Visible {
+    pub(crate) fn dealt(dealer: &mut Dealer, preview: u8) -> Visible {
         let mut visible = Visible::NOTHING;
         for slot in &mut visible.0[..=usize::from(preview)] {
             *slot = dealer.deal();
@@ -35,36 +35,36 @@ impl Visible {
 
     /// The current piece; `None` once an explicit sequence is used up.
     #[inline]
-    pub fn current(&self) -> Option<Piece> {
+    pub(crate) fn current(&self) -> Option<Piece> {
         self.0[0]
     }
 
     /// The next piece, if it is shown.
     #[inline]
-    pub fn next(&self) -> Option<Piece> {
+    pub(crate) fn next(&self) -> Option<Piece> {
         self.0[1]
     }
 
     /// The slots of the preview.
     #[inline]
-    pub fn preview(&self, preview: u8) -> &[Option<Piece>] {
+    pub(crate) fn preview(&self, preview: u8) -> &[Option<Piece>] {
         &self.0[1..=usize::from(preview)]
     }
 
     /// The current piece and the preview, without empty slots.
-    pub fn pieces(&self) -> impl Iterator<Item = Piece> {
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = Piece> {
         self.0.into_iter().flatten()
     }
 
     /// The pieces that can be placed while `held` is held; `None` without a current piece.
     #[inline]
-    pub fn hand(&self, rules: &Rules, held: Option<Piece>) -> Option<Hand> {
+    pub(crate) fn hand(&self, rules: &Rules, held: Option<Piece>) -> Option<Hand> {
         self.current().map(|current| Hand::new(rules, current, held, self.next()))
     }
 
     /// Moves all pieces up by one and deals the last one.
     #[inline]
-    pub fn advance(&mut self, dealer: &mut Dealer, preview: u8) {
+    pub(crate) fn advance(&mut self, dealer: &mut Dealer, preview: u8) {
         self.0.copy_within(1.., 0);
         self.0[usize::from(preview)] = dealer.deal();
     }
@@ -74,7 +74,7 @@ impl Visible {
     /// # Panics
     /// When no piece is current.
     #[inline]
-    pub fn hold(&mut self, held: &mut Option<Piece>, dealer: &mut Dealer, preview: u8) {
+    pub(crate) fn hold(&mut self, held: &mut Option<Piece>, dealer: &mut Dealer, preview: u8) {
         let current = self.current().expect("a piece to hold");
         match held.replace(current) {
             None => self.advance(dealer, preview),

@@ -38,7 +38,7 @@ pub(super) struct ActionTable {
 
 impl ActionTable {
     /// Computes the tables of all pieces; see [`ActionTable::bytes`] for their size.
-    pub fn new(rules: &Rules) -> ActionTable {
+    pub(super) fn new(rules: &Rules) -> ActionTable {
         let num_actions = rules.num_actions();
         let drop = |piece, action| {
             let placement = Placement::from_action(action, rules);
@@ -77,25 +77,25 @@ impl ActionTable {
     }
 
     /// Bytes of the table under these rules.
-    pub fn bytes(rules: &Rules) -> usize {
+    pub(super) fn bytes(rules: &Rules) -> usize {
         rules.pieces.len() * rules.num_placements() as usize * (size_of::<Option<Drop>>() + 1)
     }
 
     /// Whether actions are placements that [`ActionTable::drop`] knows.
     #[inline]
-    pub fn has_drops(&self) -> bool {
+    pub(super) fn has_drops(&self) -> bool {
         self.has_drops
     }
 
     /// Size of the action space, which is also the length of a mask.
-    pub fn num_actions(&self) -> usize {
+    pub(super) fn num_actions(&self) -> usize {
         self.num_actions
     }
 
     /// The effect of a placement below [`ActionTable::num_actions`]; `None` if the piece has no such placement on any
     /// playfield. Only under rules that [have drops](ActionTable::has_drops).
     #[inline]
-    pub fn drop(&self, piece: Piece, action: usize) -> Option<Drop> {
+    pub(super) fn drop(&self, piece: Piece, action: usize) -> Option<Drop> {
         debug_assert!(action < self.num_actions);
         self.drops[piece.index() * self.num_of_a_piece + action]
     }

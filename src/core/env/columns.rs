@@ -89,7 +89,7 @@ pub(super) struct LastLanding<C: Column, const N: usize> {
 
 impl<C: Column, const N: usize> LastLanding<C, N> {
     /// The piece that the landing put down, whichever way it was played.
-    pub fn piece(&self) -> Piece {
+    pub(super) fn piece(&self) -> Piece {
         match self.rest {
             Rest::Placed { piece, .. } => piece,
             Rest::Fallen(piece) => piece.tetromino,
@@ -98,7 +98,7 @@ impl<C: Column, const N: usize> LastLanding<C, N> {
     }
 
     /// The spin label of the landing.
-    pub fn spin(&self, rules: &Rules) -> Spin {
+    pub(super) fn spin(&self, rules: &Rules) -> Spin {
         match self.rest {
             Rest::Placed { action, .. } => Placement::from_action(action.into(), rules).spin(),
             Rest::Fallen(_) => Spin::None,
@@ -107,7 +107,7 @@ impl<C: Column, const N: usize> LastLanding<C, N> {
     }
 
     /// The placement; `None` if keys moved the piece.
-    pub fn placement(&self, rules: &Rules) -> Option<Placement> {
+    pub(super) fn placement(&self, rules: &Rules) -> Option<Placement> {
         match self.rest {
             Rest::Placed { action, .. } => Some(Placement::from_action(action.into(), rules)),
             Rest::Fallen(_) | Rest::Steered { .. } => None,
@@ -131,7 +131,7 @@ impl<C: Column, const N: usize> LastLanding<C, N> {
     }
 
     /// Converts the landing to a playfield of another type.
-    pub fn resized<D: Column, const M: usize>(&self) -> LastLanding<D, M> {
+    pub(super) fn resized<D: Column, const M: usize>(&self) -> LastLanding<D, M> {
         LastLanding { before: self.before.resized(), rest: self.rest }
     }
 }
@@ -215,7 +215,7 @@ one_size!(General, Envs<u64, 32>);
 
 impl<C: Column, const N: usize> Envs<C, N> {
     /// Bytes of one environment in all columns except garbage.
-    pub const ENV_BYTES: usize = size_of::<PlayfieldOf<C, N>>()
+    pub(super) const ENV_BYTES: usize = size_of::<PlayfieldOf<C, N>>()
         + size_of::<Option<LastLanding<C, N>>>()
         + size_of::<Visible>()
         + MOVING_BYTES
@@ -228,7 +228,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         + size_of::<InvalidActions>();
 
     /// Environments before their first episode, each with a dealer of its seed.
-    pub fn new(config: &EnvConfig, seeding: &Seeding) -> Envs<C, N> {
+    pub(super) fn new(config: &EnvConfig, seeding: &Seeding) -> Envs<C, N> {
         let Rules { width, height, .. } = config.rules;
         let num_envs = config.num_envs as usize;
         let mut envs = Envs {
@@ -269,7 +269,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     }
 
     /// Removes all environments but keeps the allocated memory.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.playfields.clear();
         self.last_landings.clear();
         self.visible.clear();
@@ -310,47 +310,47 @@ impl<C: Column, const N: usize> Envs<C, N> {
 
     /// The falling piece of an environment, if pieces fall.
     #[inline]
-    pub fn falling(&self, i: usize) -> Option<FallingPiece> {
+    pub(super) fn falling(&self, i: usize) -> Option<FallingPiece> {
         self.falling.get(i).copied().flatten()
     }
 
     /// The steered piece of an environment, if keys steer pieces.
     #[inline]
-    pub fn steered(&self, i: usize) -> Option<SteeredPiece> {
+    pub(super) fn steered(&self, i: usize) -> Option<SteeredPiece> {
         self.steered.get(i).copied().flatten()
     }
 
     /// The held piece of an environment, if any.
     #[inline]
-    pub fn held(&self, i: usize) -> Option<Piece> {
+    pub(super) fn held(&self, i: usize) -> Option<Piece> {
         self.held.get(i).copied().flatten()
     }
 
     /// The preceding clears of an environment, and the lines sent in its episode.
     #[inline]
-    pub fn chain(&self, i: usize) -> (Chain, u64) {
+    pub(super) fn chain(&self, i: usize) -> (Chain, u64) {
         self.chains.get(i).copied().unwrap_or_default()
     }
 
     /// The garbage of an environment; empty if the rules have none.
     #[inline]
-    pub fn incoming(&self, i: usize) -> Incoming {
+    pub(super) fn incoming(&self, i: usize) -> Incoming {
         self.incoming.get(i).copied().unwrap_or_default()
     }
 
     /// The pieces that can be placed in an environment; `None` if there is no current piece.
     #[inline]
-    pub fn hand(&self, rules: &Rules, i: usize) -> Option<Hand> {
+    pub(super) fn hand(&self, rules: &Rules, i: usize) -> Option<Hand> {
         self.visible[i].hand(rules, self.held(i))
     }
 
     /// The next piece of an environment, if any.
-    pub fn next(&self, i: usize) -> Option<Piece> {
+    pub(super) fn next(&self, i: usize) -> Option<Piece> {
         self.visible[i].next()
     }
 
     /// Bytes of all arrays, by their capacities; memory that dealers point to is not included.
-    pub fn memory_bytes(&self) -> usize {
+    pub(super) fn memory_bytes(&self) -> usize {
         fn bytes<T>(column: &Vec<T>) -> usize {
             column.capacity() * size_of::<T>()
         }
@@ -377,7 +377,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     }
 
     /// Starts episodes in some rows of a call: with new seeds, or the next ones under the old seeds.
-    pub fn reset(
+    pub(super) fn reset(
         &mut self,
         config: &EnvConfig,
         (all, rows): (EnvRows<'_>, Range<usize>),
@@ -396,7 +396,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     }
 
     /// Starts the episode after the current one, or the first one.
-    pub fn begin_next(&mut self, config: &EnvConfig, i: usize) {
+    pub(super) fn begin_next(&mut self, config: &EnvConfig, i: usize) {
         let EpisodeIndex { env_seed, index } = self.episodes[i];
         let index = if self.phases[i] == EpisodePhase::NotStarted { index } else { index.wrapping_add(1) };
         self.begin(config, i, EpisodeIndex { env_seed, index });
@@ -427,7 +427,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
 
     /// Moves the current piece, if any, to its spawn position in games where pieces fall.
     #[inline]
-    pub fn appear(&mut self, config: &EnvConfig, i: usize) {
+    pub(super) fn appear(&mut self, config: &EnvConfig, i: usize) {
         let Rules { width, height, .. } = config.rules;
         if let Some(falling) = self.falling.get_mut(i) {
             *falling = self.visible[i].current().map(|piece| FallingPiece::spawn(piece, width, height));

@@ -15,7 +15,7 @@
 //! move on their way down, or can be held, [`Placement::action`](crate::engine::Placement::action) defines the numbers.
 //!
 //! If a step is a key, the action is its number, below 6; every [`Key`](crate::engine::Key) can be pressed at any time.
-//! Where keys [steer](crate::engine::steered) pieces there are 10, and the mask tells which of them can be pressed.
+//! Where keys [steer](crate::engine::SteeredPiece) pieces there are 10, and the mask tells which of them can be pressed.
 //!
 //! # Observation Space
 //! The fields with [`Role::Observation`], each an array with one row per environment. [`EnvBatch::spec`] returns type,
@@ -73,9 +73,8 @@ pub use state::{EnvState, StartPosition};
 
 use std::ops::Range;
 
-use crate::engine::rules::check_points;
 use crate::engine::{
-    Chain, CompactPlayfield, Dealer, Hand, Incoming, MovingPiece, Odds, Piece, Playfield, Rules,
+    Chain, CompactPlayfield, Dealer, Hand, Incoming, MovingPiece, Odds, Piece, Playfield, Rules, check_points,
 };
 use action_table::ActionTable;
 use columns::{AnyEnvs, Envs, each_size};

@@ -13,7 +13,7 @@ use super::rows::EnvRows;
 
 impl<C: Column, const N: usize> Envs<C, N> {
     /// Appends a field of some environments.
-    pub fn observe(
+    pub(super) fn observe(
         &self,
         config: &EnvConfig,
         table: &ActionTable,
@@ -88,7 +88,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     }
 
     /// Appends the masks of some environments as bits: bit a % 8 of byte a / 8 is action a.
-    pub fn observe_mask_bits(
+    pub(super) fn observe_mask_bits(
         &self,
         config: &EnvConfig,
         table: &ActionTable,

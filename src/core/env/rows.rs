@@ -12,7 +12,7 @@ pub(super) struct EnvRows<'a> {
 impl<'a> EnvRows<'a> {
     /// The environments in this list, or all of them. Each must exist, without repetition.
     #[inline]
-    pub fn of(env_ids: Option<&'a [u32]>, num_envs: u32) -> Result<EnvRows<'a>, EnvIdError> {
+    pub(super) fn of(env_ids: Option<&'a [u32]>, num_envs: u32) -> Result<EnvRows<'a>, EnvIdError> {
         if let Some(env_ids) = env_ids {
             check_env_ids(env_ids, num_envs)?;
         }
@@ -20,18 +20,18 @@ impl<'a> EnvRows<'a> {
     }
 
     /// Number of rows in the call.
-    pub fn len(self) -> usize {
+    pub(super) fn len(self) -> usize {
         self.env_ids.map_or(self.num_envs as usize, <[u32]>::len)
     }
 
     /// The environment of a row.
     #[inline]
-    pub fn env(self, row: usize) -> usize {
+    pub(super) fn env(self, row: usize) -> usize {
         self.env_ids.map_or(row, |env_ids| env_ids[row] as usize)
     }
 
     /// The environment of each row, in the order of the rows.
-    pub fn envs(self) -> impl ExactSizeIterator<Item = usize> {
+    pub(super) fn envs(self) -> impl ExactSizeIterator<Item = usize> {
         (0..self.len()).map(move |row| self.env(row))
     }
 }

@@ -84,11 +84,6 @@ impl EnvState {
         self.chain.0
     }
 
-    /// The waiting garbage, if the rules have garbage.
-    pub fn incoming(&self) -> Incoming {
-        self.incoming
-    }
-
     /// The pieces that can be placed; `None` once the episode has ended.
     pub fn hand(&self) -> Option<Hand> {
         let hand = self.visible.hand(&self.rules, self.held).filter(|_| !self.has_ended());
@@ -175,7 +170,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     ///
     /// # Panics
     /// If no episode has begun in the environment.
-    pub fn state(&self, rules: &Rules, i: usize) -> EnvState {
+    pub(super) fn state(&self, rules: &Rules, i: usize) -> EnvState {
         assert!(self.phases[i] != EpisodePhase::NotStarted, "no episode has begun in environment {i}");
         EnvState {
             rules: *rules,
@@ -197,7 +192,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
 
     /// Puts environments into given states. With `reseed`, the later pieces of row i come from the seed `word(reseed,
     /// Reseed, i)`, except for explicit sequences.
-    pub fn restore(
+    pub(super) fn restore(
         &mut self,
         config: &EnvConfig,
         (all, rows): (EnvRows<'_>, Range<usize>),

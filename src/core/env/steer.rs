@@ -13,7 +13,7 @@ use super::{EnvConfig, InvalidActionPolicy};
 impl<C: Column, const N: usize> Envs<C, N> {
     /// Whether a key can be pressed in a running environment.
     #[inline(never)] // keep it out of the hot loop of straight drops
-    pub fn has_key(&self, config: &EnvConfig, i: usize, key: Key) -> bool {
+    pub(super) fn has_key(&self, config: &EnvConfig, i: usize, key: Key) -> bool {
         let has_key = |piece: SteeredPiece| {
             piece.has_key(&config.rules, &self.playfields[i], key, self.held(i), self.next(i))
         };
@@ -26,7 +26,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     }
 
     /// Performs one key in a running environment.
-    pub fn steer(&mut self, config: &EnvConfig, i: usize, key: Key) -> (f64, Option<EpisodeEnd>) {
+    pub(super) fn steer(&mut self, config: &EnvConfig, i: usize, key: Key) -> (f64, Option<EpisodeEnd>) {
         let rules = &config.rules;
         // Under this policy, the step has been checked already.
         let is_checked = config.invalid_action_policy == InvalidActionPolicy::Reject;
@@ -63,7 +63,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     }
 
     /// The numbers of [`Field::PieceState`](super::Field::PieceState); zeros without a piece.
-    pub fn piece_state(&self, config: &EnvConfig, i: usize) -> [u8; PIECE_STATE] {
+    pub(super) fn piece_state(&self, config: &EnvConfig, i: usize) -> [u8; PIECE_STATE] {
         let (Some(piece), Some(timing)) = (self.steered(i), config.rules.timing) else {
             return [0; PIECE_STATE];
         };

@@ -28,7 +28,7 @@ enum BadAction {
 
 impl<C: Column, const N: usize> Envs<C, N> {
     /// Checks that every action can be performed.
-    pub fn check_step(
+    pub(super) fn check_step(
         &self,
         config: &EnvConfig,
         table: &ActionTable,
@@ -109,7 +109,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     }
 
     /// Performs an action in each row's environment. All actions have been checked.
-    pub fn step(
+    pub(super) fn step(
         &mut self,
         config: &EnvConfig,
         table: &ActionTable,

@@ -11,7 +11,7 @@ use crate::engine::{Column, Playfield};
 ///
 /// ```
 /// use tetrion_core::engine::Playfield;
-/// use tetrion_core::features::bertsekas::column_height;
+/// use tetrion_core::features::Feature;
 ///
 /// let playfield = Playfield::from_drawn_rows(6, 6, &[
 ///     "#.....",
@@ -19,10 +19,10 @@ use crate::engine::{Column, Playfield};
 ///     "####.#",
 ///     "#.##.#",
 /// ])?;
-/// assert_eq!(column_height(&playfield, 1), 2);
+/// assert_eq!(Feature::named("column_height").unwrap().of_playfield(&playfield, 1), 2.0);
 /// # Ok::<(), tetrion_core::engine::DrawingError>(())
 /// ```
-pub fn column_height(playfield: &Playfield, i: usize) -> u32 {
+pub(super) fn column_height(playfield: &Playfield, i: usize) -> u32 {
     playfield.columns()[i].top()
 }
 
@@ -30,7 +30,7 @@ pub fn column_height(playfield: &Playfield, i: usize) -> u32 {
 ///
 /// ```
 /// use tetrion_core::engine::Playfield;
-/// use tetrion_core::features::bertsekas::height_difference;
+/// use tetrion_core::features::Feature;
 ///
 /// let playfield = Playfield::from_drawn_rows(6, 6, &[
 ///     "#.....",
@@ -38,10 +38,10 @@ pub fn column_height(playfield: &Playfield, i: usize) -> u32 {
 ///     "####.#",
 ///     "#.##.#",
 /// ])?;
-/// assert_eq!(height_difference(&playfield, 1), 1);
+/// assert_eq!(Feature::named("height_difference").unwrap().of_playfield(&playfield, 1), 1.0);
 /// # Ok::<(), tetrion_core::engine::DrawingError>(())
 /// ```
-pub fn height_difference(playfield: &Playfield, i: usize) -> u32 {
+pub(super) fn height_difference(playfield: &Playfield, i: usize) -> u32 {
     column_height(playfield, i).abs_diff(column_height(playfield, i + 1))
 }
 
@@ -49,7 +49,7 @@ pub fn height_difference(playfield: &Playfield, i: usize) -> u32 {
 ///
 /// ```
 /// use tetrion_core::engine::Playfield;
-/// use tetrion_core::features::bertsekas::max_height;
+/// use tetrion_core::features::Feature;
 ///
 /// let playfield = Playfield::from_drawn_rows(6, 6, &[
 ///     "#.....",
@@ -57,9 +57,9 @@ pub fn height_difference(playfield: &Playfield, i: usize) -> u32 {
 ///     "####.#",
 ///     "#.##.#",
 /// ])?;
-/// assert_eq!(max_height(&playfield), 4);
+/// assert_eq!(Feature::named("max_height").unwrap().of_playfield(&playfield, 0), 4.0);
 /// # Ok::<(), tetrion_core::engine::DrawingError>(())
 /// ```
-pub fn max_height(playfield: &Playfield) -> u32 {
+pub(super) fn max_height(playfield: &Playfield) -> u32 {
     playfield.heights().max().unwrap_or(0)
 }

@@ -10,12 +10,12 @@ use crate::engine::{Column, Playfield};
 /// The height of the piece's middle at rest: `row + (h - 1) / 2`, where `row` is the row of its lowest cell before
 /// clearing and `h` its number of rows. It is not an integer if `h` is even: on the floor, a flat I has 0 and an
 /// upright one 1.5.
-pub fn landing_height(seen: &Seen<'_>) -> f64 {
+pub(super) fn landing_height(seen: &Seen<'_>) -> f64 {
     f64::from(seen.landing.row) + f64::from(seen.shape.height - 1) / 2.0
 }
 
 /// Lines cleared by the landing, times the number of cleared cells of the landed piece.
-pub fn eroded_piece_cells(seen: &Seen<'_>) -> f64 {
+pub(super) fn eroded_piece_cells(seen: &Seen<'_>) -> f64 {
     f64::from(seen.landing.lines) * f64::from(seen.landing.vanished_cells)
 }
 
@@ -23,7 +23,7 @@ pub fn eroded_piece_cells(seen: &Seen<'_>) -> f64 {
 ///
 /// ```
 /// use tetrion_core::engine::Playfield;
-/// use tetrion_core::features::dellacherie::row_transitions;
+/// use tetrion_core::features::Feature;
 ///
 /// let playfield = Playfield::from_drawn_rows(6, 6, &[
 ///     "#.....",
@@ -31,10 +31,10 @@ pub fn eroded_piece_cells(seen: &Seen<'_>) -> f64 {
 ///     "####.#",
 ///     "#.##.#",
 /// ])?;
-/// assert_eq!(row_transitions(&playfield), 16);
+/// assert_eq!(Feature::named("row_transitions").unwrap().of_playfield(&playfield, 0), 16.0);
 /// # Ok::<(), tetrion_core::engine::DrawingError>(())
 /// ```
-pub fn row_transitions(playfield: &Playfield) -> u32 {
+pub(super) fn row_transitions(playfield: &Playfield) -> u32 {
     let wall = inside(playfield);
     let mut left = wall;
     let mut changes = 0;
@@ -49,7 +49,7 @@ pub fn row_transitions(playfield: &Playfield) -> u32 {
 ///
 /// ```
 /// use tetrion_core::engine::Playfield;
-/// use tetrion_core::features::dellacherie::column_transitions;
+/// use tetrion_core::features::Feature;
 ///
 /// let playfield = Playfield::from_drawn_rows(6, 6, &[
 ///     "#.....",
@@ -57,10 +57,10 @@ pub fn row_transitions(playfield: &Playfield) -> u32 {
 ///     "####.#",
 ///     "#.##.#",
 /// ])?;
-/// assert_eq!(column_transitions(&playfield), 8);
+/// assert_eq!(Feature::named("column_transitions").unwrap().of_playfield(&playfield, 0), 8.0);
 /// # Ok::<(), tetrion_core::engine::DrawingError>(())
 /// ```
-pub fn column_transitions(playfield: &Playfield) -> u32 {
+pub(super) fn column_transitions(playfield: &Playfield) -> u32 {
     // Bit r of the shifted word is what lies under row r, the floor under row 0; row `height` is the sky.
     playfield.columns().iter().map(|&column| (column ^ (column << 1 | 1)).count()).sum()
 }
@@ -69,7 +69,7 @@ pub fn column_transitions(playfield: &Playfield) -> u32 {
 ///
 /// ```
 /// use tetrion_core::engine::Playfield;
-/// use tetrion_core::features::dellacherie::holes;
+/// use tetrion_core::features::Feature;
 ///
 /// let playfield = Playfield::from_drawn_rows(6, 6, &[
 ///     "#.....",
@@ -77,10 +77,10 @@ pub fn column_transitions(playfield: &Playfield) -> u32 {
 ///     "####.#",
 ///     "#.##.#",
 /// ])?;
-/// assert_eq!(holes(&playfield), 1);
+/// assert_eq!(Feature::named("holes").unwrap().of_playfield(&playfield, 0), 1.0);
 /// # Ok::<(), tetrion_core::engine::DrawingError>(())
 /// ```
-pub fn holes(playfield: &Playfield) -> u32 {
+pub(super) fn holes(playfield: &Playfield) -> u32 {
     (0..playfield.width()).map(|column| playfield.holes(column).count()).sum()
 }
 
@@ -91,7 +91,7 @@ pub fn holes(playfield: &Playfield) -> u32 {
 ///
 /// ```
 /// use tetrion_core::engine::Playfield;
-/// use tetrion_core::features::dellacherie::cumulative_wells;
+/// use tetrion_core::features::Feature;
 ///
 /// let playfield = Playfield::from_drawn_rows(6, 6, &[
 ///     "#.....",
@@ -99,10 +99,10 @@ pub fn holes(playfield: &Playfield) -> u32 {
 ///     "####.#",
 ///     "#.##.#",
 /// ])?;
-/// assert_eq!(cumulative_wells(&playfield), 5);
+/// assert_eq!(Feature::named("cumulative_wells").unwrap().of_playfield(&playfield, 0), 5.0);
 /// # Ok::<(), tetrion_core::engine::DrawingError>(())
 /// ```
-pub fn cumulative_wells(playfield: &Playfield) -> u32 {
+pub(super) fn cumulative_wells(playfield: &Playfield) -> u32 {
     let fall =
         |column: usize| empty_cells_down_from(playfield.columns()[column], well_cells(playfield, column));
     (0..playfield.width().into()).map(fall).sum()

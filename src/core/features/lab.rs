@@ -11,19 +11,19 @@ use crate::engine::{Column, Playfield};
 ///
 /// The notebook builds and turns every tetromino around one cell, which is the middle only for a T. So an upright I on
 /// the floor has landing height 1.
-pub fn landing_height_lab(seen: &Seen<'_>) -> f64 {
+pub(super) fn landing_height_lab(seen: &Seen<'_>) -> f64 {
     f64::from(seen.landing.row + seen.shape.anchor_row + 1)
 }
 
 /// The mean height of the piece's lowest and highest cells, with the floor row as 1: always one more than Dellacherie's
 /// landing height.
-pub fn landing_height_mid(seen: &Seen<'_>) -> f64 {
+pub(super) fn landing_height_mid(seen: &Seen<'_>) -> f64 {
     f64::from(seen.landing.row) + f64::from(seen.shape.height + 1) / 2.0
 }
 
 /// The rows below the piece plus half its height, as an exercise hints: always half a row more than Dellacherie's
 /// landing height.
-pub fn landing_height_hint(seen: &Seen<'_>) -> f64 {
+pub(super) fn landing_height_hint(seen: &Seen<'_>) -> f64 {
     f64::from(seen.landing.row) + f64::from(seen.shape.height) / 2.0
 }
 
@@ -32,7 +32,7 @@ pub fn landing_height_hint(seen: &Seen<'_>) -> f64 {
 ///
 /// ```
 /// use tetrion_core::engine::Playfield;
-/// use tetrion_core::features::lab::column_transitions_lab;
+/// use tetrion_core::features::Feature;
 ///
 /// let playfield = Playfield::from_drawn_rows(6, 6, &[
 ///     "#.....",
@@ -40,10 +40,10 @@ pub fn landing_height_hint(seen: &Seen<'_>) -> f64 {
 ///     "####.#",
 ///     "#.##.#",
 /// ])?;
-/// assert_eq!(column_transitions_lab(&playfield), 14);
+/// assert_eq!(Feature::named("column_transitions_lab").unwrap().of_playfield(&playfield, 0), 14.0);
 /// # Ok::<(), tetrion_core::engine::DrawingError>(())
 /// ```
-pub fn column_transitions_lab(playfield: &Playfield) -> u32 {
+pub(super) fn column_transitions_lab(playfield: &Playfield) -> u32 {
     let above = 1 << playfield.height();
     playfield.columns().iter().map(|&column| ((column | above) ^ (column << 1 | 1)).count()).sum()
 }
@@ -52,7 +52,7 @@ pub fn column_transitions_lab(playfield: &Playfield) -> u32 {
 ///
 /// ```
 /// use tetrion_core::engine::Playfield;
-/// use tetrion_core::features::lab::hole_depth_lab;
+/// use tetrion_core::features::Feature;
 ///
 /// let playfield = Playfield::from_drawn_rows(6, 6, &[
 ///     "#.....",
@@ -60,10 +60,10 @@ pub fn column_transitions_lab(playfield: &Playfield) -> u32 {
 ///     "####.#",
 ///     "#.##.#",
 /// ])?;
-/// assert_eq!(hole_depth_lab(&playfield), 1);
+/// assert_eq!(Feature::named("hole_depth_lab").unwrap().of_playfield(&playfield, 0), 1.0);
 /// # Ok::<(), tetrion_core::engine::DrawingError>(())
 /// ```
-pub fn hole_depth_lab(playfield: &Playfield) -> u32 {
+pub(super) fn hole_depth_lab(playfield: &Playfield) -> u32 {
     let mut sum = 0;
     for column in 0..playfield.width() {
         let cells = playfield.columns()[usize::from(column)];
@@ -80,7 +80,7 @@ pub fn hole_depth_lab(playfield: &Playfield) -> u32 {
 ///
 /// ```
 /// use tetrion_core::engine::Playfield;
-/// use tetrion_core::features::lab::holes_enclosed;
+/// use tetrion_core::features::Feature;
 ///
 /// let playfield = Playfield::from_drawn_rows(6, 6, &[
 ///     "#.....",
@@ -88,10 +88,10 @@ pub fn hole_depth_lab(playfield: &Playfield) -> u32 {
 ///     "####.#",
 ///     "#.##.#",
 /// ])?;
-/// assert_eq!(holes_enclosed(&playfield), 1);
+/// assert_eq!(Feature::named("holes_enclosed").unwrap().of_playfield(&playfield, 0), 1.0);
 /// # Ok::<(), tetrion_core::engine::DrawingError>(())
 /// ```
-pub fn holes_enclosed(playfield: &Playfield) -> u32 {
+pub(super) fn holes_enclosed(playfield: &Playfield) -> u32 {
     let columns = playfield.columns();
     let highest_row = 1 << (playfield.height() - 1);
     let mut reached = [0u64; 32];
@@ -120,7 +120,7 @@ pub fn holes_enclosed(playfield: &Playfield) -> u32 {
 ///
 /// ```
 /// use tetrion_core::engine::Playfield;
-/// use tetrion_core::features::lab::wells_lab;
+/// use tetrion_core::features::Feature;
 ///
 /// let playfield = Playfield::from_drawn_rows(6, 6, &[
 ///     "#.....",
@@ -128,10 +128,10 @@ pub fn holes_enclosed(playfield: &Playfield) -> u32 {
 ///     "####.#",
 ///     "#.##.#",
 /// ])?;
-/// assert_eq!(wells_lab(&playfield), 4);
+/// assert_eq!(Feature::named("wells_lab").unwrap().of_playfield(&playfield, 0), 4.0);
 /// # Ok::<(), tetrion_core::engine::DrawingError>(())
 /// ```
-pub fn wells_lab(playfield: &Playfield) -> u32 {
+pub(super) fn wells_lab(playfield: &Playfield) -> u32 {
     open_wells(playfield).map(|(_, cells)| sum_up_to(cells.count())).sum()
 }
 
@@ -139,7 +139,7 @@ pub fn wells_lab(playfield: &Playfield) -> u32 {
 ///
 /// ```
 /// use tetrion_core::engine::Playfield;
-/// use tetrion_core::features::lab::wells_runs;
+/// use tetrion_core::features::Feature;
 ///
 /// let playfield = Playfield::from_drawn_rows(6, 6, &[
 ///     "#.....",
@@ -147,10 +147,10 @@ pub fn wells_lab(playfield: &Playfield) -> u32 {
 ///     "####.#",
 ///     "#.##.#",
 /// ])?;
-/// assert_eq!(wells_runs(&playfield), 4);
+/// assert_eq!(Feature::named("wells_runs").unwrap().of_playfield(&playfield, 0), 4.0);
 /// # Ok::<(), tetrion_core::engine::DrawingError>(())
 /// ```
-pub fn wells_runs(playfield: &Playfield) -> u32 {
+pub(super) fn wells_runs(playfield: &Playfield) -> u32 {
     let runs = |mut cells: u64| {
         // The cells that are at least the first, second, third, ... of their run, counted from below.
         let mut sum = 0;
@@ -168,7 +168,7 @@ pub fn wells_runs(playfield: &Playfield) -> u32 {
 ///
 /// ```
 /// use tetrion_core::engine::Playfield;
-/// use tetrion_core::features::lab::wells_open;
+/// use tetrion_core::features::Feature;
 ///
 /// let playfield = Playfield::from_drawn_rows(6, 6, &[
 ///     "#.....",
@@ -176,10 +176,10 @@ pub fn wells_runs(playfield: &Playfield) -> u32 {
 ///     "####.#",
 ///     "#.##.#",
 /// ])?;
-/// assert_eq!(wells_open(&playfield), 4);
+/// assert_eq!(Feature::named("wells_open").unwrap().of_playfield(&playfield, 0), 4.0);
 /// # Ok::<(), tetrion_core::engine::DrawingError>(())
 /// ```
-pub fn wells_open(playfield: &Playfield) -> u32 {
+pub(super) fn wells_open(playfield: &Playfield) -> u32 {
     open_wells(playfield).map(|(column, cells)| empty_cells_down_from(column, cells)).sum()
 }
 
@@ -188,7 +188,7 @@ pub fn wells_open(playfield: &Playfield) -> u32 {
 ///
 /// ```
 /// use tetrion_core::engine::Playfield;
-/// use tetrion_core::features::lab::wells_heights;
+/// use tetrion_core::features::Feature;
 ///
 /// let playfield = Playfield::from_drawn_rows(6, 6, &[
 ///     "#.....",
@@ -196,10 +196,10 @@ pub fn wells_open(playfield: &Playfield) -> u32 {
 ///     "####.#",
 ///     "#.##.#",
 /// ])?;
-/// assert_eq!(wells_heights(&playfield), 4);
+/// assert_eq!(Feature::named("wells_heights").unwrap().of_playfield(&playfield, 0), 4.0);
 /// # Ok::<(), tetrion_core::engine::DrawingError>(())
 /// ```
-pub fn wells_heights(playfield: &Playfield) -> u32 {
+pub(super) fn wells_heights(playfield: &Playfield) -> u32 {
     let columns = playfield.columns();
     let depth = |i: usize| {
         let left = if i == 0 { u32::MAX } else { columns[i - 1].top() };

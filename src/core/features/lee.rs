@@ -9,19 +9,19 @@ use super::seen::Seen;
 use crate::engine::{Column, Playfield};
 
 /// Lines cleared by the landing. A landing that ends the game by overflowing clears none.
-pub fn lines_cleared(seen: &Seen<'_>) -> f64 {
+pub(super) fn lines_cleared(seen: &Seen<'_>) -> f64 {
     seen.landing.lines.into()
 }
 
 /// Rows that sank into the ground with the landing.
-pub fn rows_sunk(seen: &Seen<'_>) -> f64 {
+pub(super) fn rows_sunk(seen: &Seen<'_>) -> f64 {
     seen.landing.sunk.into()
 }
 
 /// Full rows of the current playfield, which no landing has cleared.
 ///
 /// After clearing there are none, unless a landing ended the game by overflowing.
-pub fn full_rows(playfield: &Playfield) -> u32 {
+pub(super) fn full_rows(playfield: &Playfield) -> u32 {
     playfield.full_rows().count()
 }
 
@@ -29,7 +29,7 @@ pub fn full_rows(playfield: &Playfield) -> u32 {
 ///
 /// ```
 /// use tetrion_core::engine::Playfield;
-/// use tetrion_core::features::lee::total_height;
+/// use tetrion_core::features::Feature;
 ///
 /// let playfield = Playfield::from_drawn_rows(6, 6, &[
 ///     "#.....",
@@ -37,10 +37,10 @@ pub fn full_rows(playfield: &Playfield) -> u32 {
 ///     "####.#",
 ///     "#.##.#",
 /// ])?;
-/// assert_eq!(total_height(&playfield), 13);
+/// assert_eq!(Feature::named("total_height").unwrap().of_playfield(&playfield, 0), 13.0);
 /// # Ok::<(), tetrion_core::engine::DrawingError>(())
 /// ```
-pub fn total_height(playfield: &Playfield) -> u32 {
+pub(super) fn total_height(playfield: &Playfield) -> u32 {
     playfield.heights().sum()
 }
 
@@ -48,7 +48,7 @@ pub fn total_height(playfield: &Playfield) -> u32 {
 ///
 /// ```
 /// use tetrion_core::engine::Playfield;
-/// use tetrion_core::features::lee::bumpiness;
+/// use tetrion_core::features::Feature;
 ///
 /// let playfield = Playfield::from_drawn_rows(6, 6, &[
 ///     "#.....",
@@ -56,9 +56,9 @@ pub fn total_height(playfield: &Playfield) -> u32 {
 ///     "####.#",
 ///     "#.##.#",
 /// ])?;
-/// assert_eq!(bumpiness(&playfield), 8);
+/// assert_eq!(Feature::named("bumpiness").unwrap().of_playfield(&playfield, 0), 8.0);
 /// # Ok::<(), tetrion_core::engine::DrawingError>(())
 /// ```
-pub fn bumpiness(playfield: &Playfield) -> u32 {
+pub(super) fn bumpiness(playfield: &Playfield) -> u32 {
     (0..usize::from(playfield.width()) - 1).map(|i| height_difference(playfield, i)).sum()
 }

@@ -5,7 +5,7 @@ use super::seen::Seen;
 use crate::engine::{Column, Playfield};
 
 /// The row of the piece's highest cell at rest, before clearing; the floor row is 0.
-pub fn landing_top(seen: &Seen<'_>) -> f64 {
+pub(super) fn landing_top(seen: &Seen<'_>) -> f64 {
     f64::from(seen.landing.row + seen.shape.height - 1)
 }
 
@@ -16,7 +16,7 @@ pub fn landing_top(seen: &Seen<'_>) -> f64 {
 ///
 /// ```
 /// use tetrion_core::engine::Playfield;
-/// use tetrion_core::features::leiden::open_shafts;
+/// use tetrion_core::features::Feature;
 ///
 /// let playfield = Playfield::from_drawn_rows(6, 6, &[
 ///     "#.....",
@@ -24,9 +24,9 @@ pub fn landing_top(seen: &Seen<'_>) -> f64 {
 ///     "####.#",
 ///     "#.##.#",
 /// ])?;
-/// assert_eq!(open_shafts(&playfield), 3);
+/// assert_eq!(Feature::named("open_shafts").unwrap().of_playfield(&playfield, 0), 3.0);
 /// # Ok::<(), tetrion_core::engine::DrawingError>(())
 /// ```
-pub fn open_shafts(playfield: &Playfield) -> u32 {
+pub(super) fn open_shafts(playfield: &Playfield) -> u32 {
     open_wells(playfield).map(|(column, cells)| cells.top().saturating_sub(column.top())).sum()
 }

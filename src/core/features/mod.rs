@@ -14,15 +14,15 @@
 //! These functions are the reference: simple, for one playfield at a time. Faster implementations must agree with them
 //! bit for bit.
 
-pub mod bertsekas;
-pub mod dellacherie;
-pub mod lab;
-pub mod lee;
-pub mod leiden;
-pub mod modern;
-pub mod surface;
-pub mod survey;
-pub mod thiery;
+mod bertsekas;
+mod dellacherie;
+mod lab;
+mod lee;
+mod leiden;
+mod modern;
+mod surface;
+mod survey;
+mod thiery;
 
 pub mod kernel;
 mod named_sets;

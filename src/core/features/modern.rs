@@ -13,7 +13,7 @@ use crate::engine::{Clear, Column, Playfield, Spin, Tetromino};
 
 /// 1 if the landing clears lines in the way with this number, else 0. Ways 0 to 3 are one, two, three, and four or more
 /// lines without a full spin; 4 to 6 are one, two, and three or more lines with a full spin.
-pub fn clears(seen: &Seen<'_>, index: usize) -> f64 {
+pub(super) fn clears(seen: &Seen<'_>, index: usize) -> f64 {
     let way = match (seen.landing.lines, seen.spin) {
         (0, _) => return 0.0,
         (lines, Spin::Full) => 4 + lines.min(3) - 1,
@@ -23,14 +23,14 @@ pub fn clears(seen: &Seen<'_>, index: usize) -> f64 {
 }
 
 /// Lines that the landing sends without combos and back-to-back clears; see [`Clear::base_attack`].
-pub fn base_attack(seen: &Seen<'_>) -> f64 {
+pub(super) fn base_attack(seen: &Seen<'_>) -> f64 {
     let Seen { landing, spin, .. } = *seen;
     let is_perfect = landing.lines > 0 && landing.afterstate.occupied_rows() == 0;
     Clear { lines: landing.lines, spin, is_perfect }.base_attack().into()
 }
 
 /// 1 if the piece is a T that clears nothing by a full spin, else 0.
-pub fn idle_t(seen: &Seen<'_>) -> f64 {
+pub(super) fn idle_t(seen: &Seen<'_>) -> f64 {
     f64::from(seen.piece == Tetromino::T && (seen.landing.lines == 0 || seen.spin != Spin::Full))
 }
 
@@ -38,7 +38,7 @@ pub fn idle_t(seen: &Seen<'_>) -> f64 {
 /// columns.
 ///
 /// Four such rows let an I clear four lines.
-pub fn ready_rows(playfield: &Playfield) -> u32 {
+pub(super) fn ready_rows(playfield: &Playfield) -> u32 {
     let columns = playfield.columns();
     let ready = |(at, column): (usize, &u64)| {
         let others = columns.iter().enumerate().filter(|(other, _)| *other != at);
@@ -49,12 +49,12 @@ pub fn ready_rows(playfield: &Playfield) -> u32 {
 }
 
 /// Number of positions where a T that points down would make a full spin under an overhang.
-pub fn spin_slots(playfield: &Playfield) -> u32 {
+pub(super) fn spin_slots(playfield: &Playfield) -> u32 {
     slots(playfield).count() as u32
 }
 
 /// Number of rows, 0 to 2, that a T in a spin slot would fill; the maximum over all slots.
-pub fn spin_slot_rows(playfield: &Playfield) -> u32 {
+pub(super) fn spin_slot_rows(playfield: &Playfield) -> u32 {
     let filled = |(middle, row): (usize, u32)| {
         let is_full_but_for = |row: u32, cells: std::ops::RangeInclusive<usize>| {
             let mut columns = playfield.columns().iter().enumerate();

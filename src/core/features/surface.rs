@@ -16,7 +16,7 @@ use crate::engine::{Column, Playfield, Rules, Shape, Tetromino};
 ///
 /// ```
 /// use tetrion_core::engine::Playfield;
-/// use tetrion_core::features::surface::accommodated;
+/// use tetrion_core::features::Feature;
 ///
 /// let playfield = Playfield::from_drawn_rows(6, 6, &[
 ///     "#.....",
@@ -24,15 +24,15 @@ use crate::engine::{Column, Playfield, Rules, Shape, Tetromino};
 ///     "####.#",
 ///     "#.##.#",
 /// ])?;
-/// assert_eq!(accommodated(&playfield), 6);
+/// assert_eq!(Feature::named("accommodated").unwrap().of_playfield(&playfield, 0), 6.0);
 /// # Ok::<(), tetrion_core::engine::DrawingError>(())
 /// ```
-pub fn accommodated(playfield: &Playfield) -> u32 {
+pub(super) fn accommodated(playfield: &Playfield) -> u32 {
     (0..7).map(|tetromino| readiness(playfield, tetromino)).sum()
 }
 
 /// 1 if the tetromino with this number fits somewhere, else 0.
-pub fn readiness(playfield: &Playfield, tetromino: usize) -> u32 {
+pub(super) fn readiness(playfield: &Playfield, tetromino: usize) -> u32 {
     fits_of(playfield, tetromino).min(1)
 }
 
@@ -40,7 +40,7 @@ pub fn readiness(playfield: &Playfield, tetromino: usize) -> u32 {
 ///
 /// ```
 /// use tetrion_core::engine::Playfield;
-/// use tetrion_core::features::surface::fits;
+/// use tetrion_core::features::Feature;
 ///
 /// let playfield = Playfield::from_drawn_rows(6, 6, &[
 ///     "#.....",
@@ -48,15 +48,15 @@ pub fn readiness(playfield: &Playfield, tetromino: usize) -> u32 {
 ///     "####.#",
 ///     "#.##.#",
 /// ])?;
-/// assert_eq!(fits(&playfield), 13);
+/// assert_eq!(Feature::named("fits").unwrap().of_playfield(&playfield, 0), 13.0);
 /// # Ok::<(), tetrion_core::engine::DrawingError>(())
 /// ```
-pub fn fits(playfield: &Playfield) -> u32 {
+pub(super) fn fits(playfield: &Playfield) -> u32 {
     (0..7).map(|tetromino| fits_of(playfield, tetromino)).sum()
 }
 
 /// Number of ways in which the tetromino with this number fits: pairs of an orientation and a column.
-pub fn fits_of(playfield: &Playfield, tetromino: usize) -> u32 {
+pub(super) fn fits_of(playfield: &Playfield, tetromino: usize) -> u32 {
     // All rules have the same shapes, though in different orders.
     let shapes = Rules::default().shapes(Tetromino::ALL[tetromino]);
     shapes.iter().map(|shape| resting_places(playfield, shape)).sum()
@@ -76,7 +76,7 @@ fn resting_places(playfield: &Playfield, shape: &Shape) -> u32 {
 ///
 /// ```
 /// use tetrion_core::engine::Playfield;
-/// use tetrion_core::features::surface::steps;
+/// use tetrion_core::features::Feature;
 ///
 /// let playfield = Playfield::from_drawn_rows(6, 6, &[
 ///     "#.....",
@@ -84,10 +84,10 @@ fn resting_places(playfield: &Playfield, shape: &Shape) -> u32 {
 ///     "####.#",
 ///     "#.##.#",
 /// ])?;
-/// assert_eq!(steps(&playfield, 1), 2);
+/// assert_eq!(Feature::named("steps").unwrap().of_playfield(&playfield, 1), 2.0);
 /// # Ok::<(), tetrion_core::engine::DrawingError>(())
 /// ```
-pub fn steps(playfield: &Playfield, index: usize) -> u32 {
+pub(super) fn steps(playfield: &Playfield, index: usize) -> u32 {
     let step = |pair: &[u64]| pair[1].top() as i32 - pair[0].top() as i32;
     let counted = |pair: &&[u64]| (step(pair).clamp(-3, 3) + 3) as usize == index;
     playfield.columns().windows(2).filter(counted).count() as u32
@@ -97,7 +97,7 @@ pub fn steps(playfield: &Playfield, index: usize) -> u32 {
 ///
 /// ```
 /// use tetrion_core::engine::Playfield;
-/// use tetrion_core::features::surface::weighted_holes;
+/// use tetrion_core::features::Feature;
 ///
 /// let playfield = Playfield::from_drawn_rows(6, 6, &[
 ///     "#.....",
@@ -105,10 +105,10 @@ pub fn steps(playfield: &Playfield, index: usize) -> u32 {
 ///     "####.#",
 ///     "#.##.#",
 /// ])?;
-/// assert_eq!(weighted_holes(&playfield), 2);
+/// assert_eq!(Feature::named("weighted_holes").unwrap().of_playfield(&playfield, 0), 2.0);
 /// # Ok::<(), tetrion_core::engine::DrawingError>(())
 /// ```
-pub fn weighted_holes(playfield: &Playfield) -> u32 {
+pub(super) fn weighted_holes(playfield: &Playfield) -> u32 {
     let mut sum = 0;
     for column in 0..playfield.width() {
         let height = column_height(playfield, column.into());
@@ -120,7 +120,7 @@ pub fn weighted_holes(playfield: &Playfield) -> u32 {
 
 /// For every column, the number of rows beyond two by which it lies below its lower neighbour, with infinitely high
 /// walls.
-pub fn deep_wells(playfield: &Playfield) -> u32 {
+pub(super) fn deep_wells(playfield: &Playfield) -> u32 {
     let heights: Vec<u32> = playfield.heights().collect();
     let height = |i: usize| heights.get(i).copied().unwrap_or(u32::MAX);
     let lower_neighbour = |i: usize| height(i.wrapping_sub(1)).min(height(i + 1));
@@ -132,7 +132,7 @@ pub fn deep_wells(playfield: &Playfield) -> u32 {
 ///
 /// ```
 /// use tetrion_core::engine::Playfield;
-/// use tetrion_core::features::surface::surface_parity;
+/// use tetrion_core::features::Feature;
 ///
 /// let playfield = Playfield::from_drawn_rows(6, 6, &[
 ///     "#.....",
@@ -140,10 +140,10 @@ pub fn deep_wells(playfield: &Playfield) -> u32 {
 ///     "####.#",
 ///     "#.##.#",
 /// ])?;
-/// assert_eq!(surface_parity(&playfield), 1);
+/// assert_eq!(Feature::named("surface_parity").unwrap().of_playfield(&playfield, 0), 1.0);
 /// # Ok::<(), tetrion_core::engine::DrawingError>(())
 /// ```
-pub fn surface_parity(playfield: &Playfield) -> u32 {
+pub(super) fn surface_parity(playfield: &Playfield) -> u32 {
     let sign = |i: usize| if i.is_multiple_of(2) { 1 } else { -1 };
     playfield
         .heights()

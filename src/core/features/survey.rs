@@ -14,7 +14,7 @@ use crate::engine::{Column, Playfield};
 ///
 /// The notebook writes `rows - drop row + (h - 1) / 2`, where its drop row is the piece's highest row, counted from the
 /// top.
-pub fn landing_height_survey(seen: &Seen<'_>) -> f64 {
+pub(super) fn landing_height_survey(seen: &Seen<'_>) -> f64 {
     let height = seen.shape.height;
     f64::from(seen.landing.row + height) + f64::from(height - 1) / 2.0
 }
@@ -23,7 +23,7 @@ pub fn landing_height_survey(seen: &Seen<'_>) -> f64 {
 ///
 /// ```
 /// use tetrion_core::engine::Playfield;
-/// use tetrion_core::features::survey::row_transitions_survey;
+/// use tetrion_core::features::Feature;
 ///
 /// let playfield = Playfield::from_drawn_rows(6, 6, &[
 ///     "#.....",
@@ -31,10 +31,10 @@ pub fn landing_height_survey(seen: &Seen<'_>) -> f64 {
 ///     "####.#",
 ///     "#.##.#",
 /// ])?;
-/// assert_eq!(row_transitions_survey(&playfield), 10);
+/// assert_eq!(Feature::named("row_transitions_survey").unwrap().of_playfield(&playfield, 0), 10.0);
 /// # Ok::<(), tetrion_core::engine::DrawingError>(())
 /// ```
-pub fn row_transitions_survey(playfield: &Playfield) -> u32 {
+pub(super) fn row_transitions_survey(playfield: &Playfield) -> u32 {
     playfield.columns().windows(2).map(|pair| (pair[0] ^ pair[1]).count()).sum()
 }
 
@@ -42,7 +42,7 @@ pub fn row_transitions_survey(playfield: &Playfield) -> u32 {
 ///
 /// ```
 /// use tetrion_core::engine::Playfield;
-/// use tetrion_core::features::survey::column_transitions_survey;
+/// use tetrion_core::features::Feature;
 ///
 /// let playfield = Playfield::from_drawn_rows(6, 6, &[
 ///     "#.....",
@@ -50,10 +50,10 @@ pub fn row_transitions_survey(playfield: &Playfield) -> u32 {
 ///     "####.#",
 ///     "#.##.#",
 /// ])?;
-/// assert_eq!(column_transitions_survey(&playfield), 6);
+/// assert_eq!(Feature::named("column_transitions_survey").unwrap().of_playfield(&playfield, 0), 6.0);
 /// # Ok::<(), tetrion_core::engine::DrawingError>(())
 /// ```
-pub fn column_transitions_survey(playfield: &Playfield) -> u32 {
+pub(super) fn column_transitions_survey(playfield: &Playfield) -> u32 {
     let all_but_the_highest = inside(playfield) >> 1;
     playfield.columns().iter().map(|&column| ((column ^ column >> 1) & all_but_the_highest).count()).sum()
 }
@@ -62,7 +62,7 @@ pub fn column_transitions_survey(playfield: &Playfield) -> u32 {
 ///
 /// ```
 /// use tetrion_core::engine::Playfield;
-/// use tetrion_core::features::survey::hole_runs;
+/// use tetrion_core::features::Feature;
 ///
 /// let playfield = Playfield::from_drawn_rows(6, 6, &[
 ///     "#.....",
@@ -70,10 +70,10 @@ pub fn column_transitions_survey(playfield: &Playfield) -> u32 {
 ///     "####.#",
 ///     "#.##.#",
 /// ])?;
-/// assert_eq!(hole_runs(&playfield), 1);
+/// assert_eq!(Feature::named("hole_runs").unwrap().of_playfield(&playfield, 0), 1.0);
 /// # Ok::<(), tetrion_core::engine::DrawingError>(())
 /// ```
-pub fn hole_runs(playfield: &Playfield) -> u32 {
+pub(super) fn hole_runs(playfield: &Playfield) -> u32 {
     let lowest_of_each_run = |holes: u64| holes & !(holes << 1);
     (0..playfield.width()).map(|column| lowest_of_each_run(playfield.holes(column)).count()).sum()
 }
@@ -82,7 +82,7 @@ pub fn hole_runs(playfield: &Playfield) -> u32 {
 ///
 /// ```
 /// use tetrion_core::engine::Playfield;
-/// use tetrion_core::features::survey::wells_survey;
+/// use tetrion_core::features::Feature;
 ///
 /// let playfield = Playfield::from_drawn_rows(6, 6, &[
 ///     "#.....",
@@ -90,10 +90,10 @@ pub fn hole_runs(playfield: &Playfield) -> u32 {
 ///     "####.#",
 ///     "#.##.#",
 /// ])?;
-/// assert_eq!(wells_survey(&playfield), 4);
+/// assert_eq!(Feature::named("wells_survey").unwrap().of_playfield(&playfield, 0), 4.0);
 /// # Ok::<(), tetrion_core::engine::DrawingError>(())
 /// ```
-pub fn wells_survey(playfield: &Playfield) -> u32 {
+pub(super) fn wells_survey(playfield: &Playfield) -> u32 {
     let on_the_surface = |(column, cells): (u64, u64)| (cells >> column.top()).trailing_ones();
     open_wells(playfield).map(|well| sum_up_to(on_the_surface(well))).sum()
 }

@@ -41,7 +41,7 @@ pub struct Feature {
     /// around which they turn. Games with other pieces lack it.
     pub tetrominoes_only: bool,
     /// The feature in the kernels; `None` if they do not support it.
-    pub kernel: Option<KernelFeature>,
+    pub(super) kernel: Option<KernelFeature>,
 }
 
 impl Feature {
@@ -80,8 +80,14 @@ impl Feature {
         matches!(self.measure, Measure::Landing(_) | Measure::LandingSeven(_))
     }
 
-    /// Value of the feature for a playfield; 0 for a feature of a landing.
-    pub(super) fn of_playfield(&self, playfield: &Playfield, index: u8) -> f64 {
+    /// Whether the kernels measure the feature.
+    pub fn is_on_kernels(&self) -> bool {
+        self.kernel.is_some()
+    }
+
+    /// Value of the feature for a playfield; 0 for a feature of a landing. `index` counts a family's members; others
+    /// ignore it.
+    pub fn of_playfield(&self, playfield: &Playfield, index: u8) -> f64 {
         match self.measure {
             Measure::Landing(_) | Measure::LandingSeven(_) => 0.0,
             Measure::Playfield(measure) | Measure::Search(measure) => measure(playfield).into(),

@@ -11,7 +11,7 @@ use crate::engine::{Column, Playfield};
 ///
 /// ```
 /// use tetrion_core::engine::Playfield;
-/// use tetrion_core::features::thiery::hole_depth;
+/// use tetrion_core::features::Feature;
 ///
 /// let playfield = Playfield::from_drawn_rows(6, 6, &[
 ///     "#.....",
@@ -19,10 +19,10 @@ use crate::engine::{Column, Playfield};
 ///     "####.#",
 ///     "#.##.#",
 /// ])?;
-/// assert_eq!(hole_depth(&playfield), 1);
+/// assert_eq!(Feature::named("hole_depth").unwrap().of_playfield(&playfield, 0), 1.0);
 /// # Ok::<(), tetrion_core::engine::DrawingError>(())
 /// ```
-pub fn hole_depth(playfield: &Playfield) -> u32 {
+pub(super) fn hole_depth(playfield: &Playfield) -> u32 {
     // Adding one carries through the full cells that stand on the floor, and masking removes them.
     playfield.columns().iter().map(|&column| (column & (column + 1)).count()).sum()
 }
@@ -31,7 +31,7 @@ pub fn hole_depth(playfield: &Playfield) -> u32 {
 ///
 /// ```
 /// use tetrion_core::engine::Playfield;
-/// use tetrion_core::features::thiery::rows_with_holes;
+/// use tetrion_core::features::Feature;
 ///
 /// let playfield = Playfield::from_drawn_rows(6, 6, &[
 ///     "#.....",
@@ -39,10 +39,10 @@ pub fn hole_depth(playfield: &Playfield) -> u32 {
 ///     "####.#",
 ///     "#.##.#",
 /// ])?;
-/// assert_eq!(rows_with_holes(&playfield), 1);
+/// assert_eq!(Feature::named("rows_with_holes").unwrap().of_playfield(&playfield, 0), 1.0);
 /// # Ok::<(), tetrion_core::engine::DrawingError>(())
 /// ```
-pub fn rows_with_holes(playfield: &Playfield) -> u32 {
+pub(super) fn rows_with_holes(playfield: &Playfield) -> u32 {
     (0..playfield.width()).fold(0, |rows, column| rows | playfield.holes(column)).count()
 }
 
@@ -50,7 +50,7 @@ pub fn rows_with_holes(playfield: &Playfield) -> u32 {
 ///
 /// ```
 /// use tetrion_core::engine::Playfield;
-/// use tetrion_core::features::thiery::pattern_diversity;
+/// use tetrion_core::features::Feature;
 ///
 /// let playfield = Playfield::from_drawn_rows(6, 6, &[
 ///     "#.....",
@@ -58,10 +58,10 @@ pub fn rows_with_holes(playfield: &Playfield) -> u32 {
 ///     "####.#",
 ///     "#.##.#",
 /// ])?;
-/// assert_eq!(pattern_diversity(&playfield), 4);
+/// assert_eq!(Feature::named("pattern_diversity").unwrap().of_playfield(&playfield, 0), 4.0);
 /// # Ok::<(), tetrion_core::engine::DrawingError>(())
 /// ```
-pub fn pattern_diversity(playfield: &Playfield) -> u32 {
+pub(super) fn pattern_diversity(playfield: &Playfield) -> u32 {
     let mut occurs = 0u32;
     for pair in playfield.columns().windows(2) {
         let step = pair[1].top() as i32 - pair[0].top() as i32;

@@ -9,7 +9,7 @@ const BLOCK_BYTES: usize = BLOCK * size_of::<f64>();
 /// A table with columns for the values of a [`Program`](super::Program) and one row per placement. Its memory is
 /// reused.
 #[derive(Clone, Debug, Default)]
-pub struct Batch {
+pub(crate) struct Batch {
     cells: Vec<f64>,
     rows: usize,
     /// Blocks of [`BLOCK`] rows per column.
@@ -19,7 +19,7 @@ pub struct Batch {
 impl Batch {
     /// Makes room for this many columns and rows. Cells keep stale numbers until they are written.
     #[inline]
-    pub fn resize(&mut self, columns: usize, rows: usize) {
+    pub(crate) fn resize(&mut self, columns: usize, rows: usize) {
         self.rows = rows;
         self.blocks = rows.div_ceil(BLOCK);
         // One block more, because the first may begin later than the memory.

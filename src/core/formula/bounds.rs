@@ -11,4 +11,4 @@ pub const MAX_DEPTH: u32 = 64;
 pub const MAX_COST: u32 = 256;
 
 /// Largest exponent of `^`.
-pub const MAX_EXPONENT: u32 = 16;
+pub(super) const MAX_EXPONENT: u32 = 16;

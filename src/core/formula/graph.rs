@@ -11,11 +11,11 @@ use super::state::Fact;
 use crate::features::{FeatureColumn, FeatureError, FeatureSet, MAX_COLUMNS};
 
 /// Number of a node in the order in which nodes were added.
-pub type Id = u16;
+pub(super) type Id = u16;
 
 /// A part of a formula that has a value for each placement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Node {
+pub(super) enum Node {
     /// A feature, by its index in the list of features.
     Feature(u16),
     /// A fact about the game.
@@ -31,7 +31,7 @@ const MAX_WEIGHT: f64 = 1e290;
 
 /// The graph of a formula.
 #[derive(Debug)]
-pub struct Graph {
+pub(super) struct Graph {
     width: u8,
     nodes: Vec<Node>,
     ids: HashMap<Node, Id>,
@@ -43,23 +43,23 @@ pub struct Graph {
 
 impl Graph {
     /// An empty graph for playfields of this width.
-    pub fn new(width: u8) -> Graph {
+    pub(super) fn new(width: u8) -> Graph {
         Graph { width, nodes: Vec::new(), ids: HashMap::new(), features: Vec::new(), cost: 0, largest: 1.0 }
     }
 
     /// Adds a number of the text.
-    pub fn literal(&mut self, number: f64) -> Result<Id, TooCostly> {
+    pub(super) fn literal(&mut self, number: f64) -> Result<Id, TooCostly> {
         self.largest = self.largest.max(number);
         self.number(number)
     }
 
     /// Adds a number, of the text or computed from numbers.
-    pub fn number(&mut self, number: f64) -> Result<Id, TooCostly> {
+    pub(super) fn number(&mut self, number: f64) -> Result<Id, TooCostly> {
         self.add(Node::Number(number.to_bits()))
     }
 
     /// Adds a feature. A feature that the graph has is not added again.
-    pub fn feature(&mut self, column: FeatureColumn) -> Result<Id, TooCostly> {
+    pub(super) fn feature(&mut self, column: FeatureColumn) -> Result<Id, TooCostly> {
         let known = self.features.iter().position(|other| *other == column);
         let index = known.unwrap_or(self.features.len());
         if known.is_none() {
@@ -69,12 +69,12 @@ impl Graph {
     }
 
     /// Adds a fact about the game.
-    pub fn fact(&mut self, fact: Fact) -> Result<Id, TooCostly> {
+    pub(super) fn fact(&mut self, fact: Fact) -> Result<Id, TooCostly> {
         self.add(Node::Fact(fact))
     }
 
     /// Adds an operation, or its result if all operands are numbers.
-    pub fn step(&mut self, op: Op, operands: &[Id]) -> Result<Id, TooCostly> {
+    pub(super) fn step(&mut self, op: Op, operands: &[Id]) -> Result<Id, TooCostly> {
         debug_assert_eq!(operands.len(), op.arity());
         let all = std::array::from_fn(|at| *operands.get(at).unwrap_or(&operands[0]));
         let numbers = all.map(|id| self.as_number(id));
@@ -113,7 +113,7 @@ impl Graph {
     ///
     /// # Errors
     /// A formula without features.
-    pub fn finish(self, root: Id) -> Result<Formula, FeatureError> {
+    pub(super) fn finish(self, root: Id) -> Result<Formula, FeatureError> {
         if let Some((features, weights)) = self.weights(root) {
             return Ok(Formula::Weights(self.set(&features)?, weights));
         }
@@ -240,7 +240,7 @@ impl Graph {
 /// The error for a formula over [`MAX_COST`], found before more of it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the formula takes too long, expected a cost of at most {MAX_COST} up to here")]
-pub struct TooCostly;
+pub(super) struct TooCostly;
 
 // Every feature costs something, so none is beyond the longest list.
 const _: () = assert!(MAX_COST as usize <= MAX_COLUMNS);

@@ -13,7 +13,7 @@ const SYMBOLS: [&str; 18] =
 
 /// A word of the text and its place. Words are numbers, names and symbols.
 #[derive(Clone, Debug)]
-pub struct Token<'a> {
+pub(super) struct Token<'a> {
     /// The kind of the word.
     pub kind: TokenKind<'a>,
     /// The bytes of the word in the text.
@@ -22,7 +22,7 @@ pub struct Token<'a> {
 
 /// The kind of a word.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum TokenKind<'a> {
+pub(super) enum TokenKind<'a> {
     /// A finite number, at least 0.
     Number(f64),
     /// A name or a keyword.
@@ -35,7 +35,7 @@ pub enum TokenKind<'a> {
 
 /// Splits a text into words; the last one is [`TokenKind::End`]. Leaves out space, and comments from `#` to the end of
 /// the line.
-pub fn tokens(text: &str) -> Result<Vec<Token<'_>>, FormulaError> {
+pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, FormulaError> {
     let mut tokens = Vec::new();
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {

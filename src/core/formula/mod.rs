@@ -24,11 +24,11 @@ mod program;
 mod state;
 mod words;
 
-pub use batch::Batch;
+pub(crate) use batch::Batch;
 pub use bounds::{MAX_BYTES, MAX_COST, MAX_DEPTH};
 pub use error::FormulaError;
-pub use program::{Formula, LARGEST_SCORE, Program};
-pub use state::State;
+pub use program::{Formula, Program};
+pub(crate) use state::State;
 
 use crate::engine::Rules;
 

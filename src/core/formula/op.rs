@@ -2,7 +2,7 @@
 
 /// An operation on one to three numbers. Conditions are the numbers 1 and 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Op {
+pub(super) enum Op {
     Add,
     Sub,
     Mul,
@@ -43,7 +43,7 @@ impl Op {
     }
 
     /// Rough time for one placement, in additions.
-    pub fn cost(self) -> u32 {
+    pub(super) fn cost(self) -> u32 {
         match self {
             Op::Div => 2,
             Op::Exp | Op::Ln => 32,
@@ -54,7 +54,7 @@ impl Op {
     /// The result, with equal bits on every machine: IEEE 754 fixes the bits of all but `exp` and `ln`, which are
     /// portable code. Every operation rounds once, and none is fused with another.
     #[inline(always)]
-    pub fn apply(self, [a, b, c]: [f64; 3]) -> f64 {
+    pub(super) fn apply(self, [a, b, c]: [f64; 3]) -> f64 {
         let truth = |holds: bool| if holds { 1.0 } else { 0.0 };
         match self {
             Op::Add => a + b,

@@ -22,7 +22,7 @@ use crate::features::{FEATURES, Feature, FeatureColumn, FeatureError};
 use crate::names::closest;
 
 /// Reads a formula for games under these rules.
-pub fn parse(text: &str, rules: &Rules) -> Result<Formula, FormulaError> {
+pub(super) fn parse(text: &str, rules: &Rules) -> Result<Formula, FormulaError> {
     if text.len() > MAX_BYTES {
         let problem = format!("the formula has {} bytes, expected at most {MAX_BYTES}", text.len());
         return Err(FormulaError::of_text(problem));

@@ -7,7 +7,7 @@ use crate::features::FeatureSet;
 
 /// The range of scores: a larger value counts as this number, a smaller one and one that is not a number as its
 /// negative. So sums of a few scores stay finite.
-pub const LARGEST_SCORE: f64 = 1e300;
+const LARGEST_SCORE: f64 = 1e300;
 
 /// A formula that was read and checked for the rules of a game.
 #[derive(Clone, Debug)]
@@ -46,12 +46,12 @@ impl Program {
     }
 
     /// Rough time for one placement, in additions.
-    pub fn cost(&self) -> u32 {
+    pub(crate) fn cost(&self) -> u32 {
         self.cost
     }
 
     /// Number of columns of a batch.
-    pub fn num_columns(&self) -> usize {
+    pub(crate) fn num_columns(&self) -> usize {
         self.num_columns
     }
 
@@ -66,7 +66,7 @@ impl Program {
     }
 
     /// Whether the scores depend on how many lines or pieces the game has had.
-    pub fn knows_counts(&self) -> bool {
+    pub(crate) fn knows_counts(&self) -> bool {
         self.facts.iter().any(|fact| matches!(fact, Fact::Lines | Fact::Pieces))
     }
 
@@ -74,7 +74,7 @@ impl Program {
     ///
     /// # Panics
     /// When there is not one number per feature.
-    pub fn score(&self, state: &State, features: &[f64]) -> f64 {
+    pub(crate) fn score(&self, state: &State, features: &[f64]) -> f64 {
         assert_eq!(features.len(), self.set.len(), "a number for each feature");
         let mut batch = Batch::default();
         batch.resize(self.num_columns(), 1);
@@ -90,7 +90,7 @@ impl Program {
     /// # Panics
     /// When the batch does not have the columns of this program.
     #[inline(always)]
-    pub fn run<'a>(&self, state: &State, batch: &'a mut Batch) -> &'a [f64] {
+    pub(crate) fn run<'a>(&self, state: &State, batch: &'a mut Batch) -> &'a [f64] {
         let (columns, blocks) = batch.blocks_mut();
         let mut at = self.set.len() * blocks;
         for number in self.facts.iter().map(|fact| fact.value(state)).chain(self.numbers.iter().copied()) {

@@ -5,7 +5,7 @@ use crate::engine::Piece;
 /// The state of the game in which a placement is made: after a piece was exchanged for the held one, before the piece
 /// lands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct State {
+pub(crate) struct State {
     pub lines: u64,
     pub pieces: u64,
     /// The piece that is placed.
@@ -18,7 +18,7 @@ pub struct State {
 
 /// Where a piece is in the game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Seat {
+pub(super) enum Seat {
     /// The piece that is placed.
     Current,
     Next,
@@ -27,13 +27,13 @@ pub enum Seat {
 
 impl Seat {
     /// All of them with their names in formulas.
-    pub const ALL: [(&str, Seat); 3] =
+    pub(super) const ALL: [(&str, Seat); 3] =
         [("current", Seat::Current), ("next", Seat::Next), ("held", Seat::Held)];
 }
 
 /// A number that follows from the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Fact {
+pub(super) enum Fact {
     Lines,
     Pieces,
     /// 1 if this piece is there, else 0.
@@ -42,7 +42,7 @@ pub enum Fact {
 
 impl Fact {
     /// The number. Counts are exact up to 2^53.
-    pub fn value(self, state: &State) -> f64 {
+    pub(super) fn value(self, state: &State) -> f64 {
         match self {
             Fact::Lines => state.lines as f64,
             Fact::Pieces => state.pieces as f64,

@@ -3,18 +3,18 @@
 use super::op::Op;
 
 /// Words that are no names of features, facts or variables.
-pub const KEYWORDS: [&str; 8] = ["let", "if", "then", "else", "and", "or", "not", "sum"];
+pub(super) const KEYWORDS: [&str; 8] = ["let", "if", "then", "else", "and", "or", "not", "sum"];
 
 /// Functions of numbers: the name and the operation of each.
-pub const FUNCTIONS: [(&str, Op); 5] =
+pub(super) const FUNCTIONS: [(&str, Op); 5] =
     [("min", Op::Min), ("max", Op::Max), ("abs", Op::Abs), ("exp", Op::Exp), ("ln", Op::Ln)];
 
 /// Names of facts that are numbers.
-pub const NUMBERS: [&str; 4] = ["lines", "pieces", "width", "height"];
+pub(super) const NUMBERS: [&str; 4] = ["lines", "pieces", "width", "height"];
 
 /// An operator between two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operator {
+pub(super) enum Operator {
     /// An operation on two numbers.
     Arithmetic(Op),
     /// An operation on two conditions.
@@ -26,7 +26,7 @@ pub enum Operator {
 }
 
 /// Every operator and how strongly it binds. A sign binds like a product, `not` more strongly than `and`.
-pub const OPERATORS: [(&str, Operator, u8); 13] = [
+pub(super) const OPERATORS: [(&str, Operator, u8); 13] = [
     ("or", Operator::Logic(Op::Or), 1),
     ("and", Operator::Logic(Op::And), 2),
     ("==", Operator::Comparison(Op::Equal, false, false), COMPARISON),
@@ -42,6 +42,6 @@ pub const OPERATORS: [(&str, Operator, u8); 13] = [
     ("^", Operator::Power, PRODUCT + 2),
 ];
 /// How strongly a comparison binds.
-pub const COMPARISON: u8 = 3;
+pub(super) const COMPARISON: u8 = 3;
 /// How strongly a product binds.
-pub const PRODUCT: u8 = 5;
+pub(super) const PRODUCT: u8 = 5;

@@ -111,7 +111,7 @@ impl Pool {
 
 impl Lane {
     /// Number of threads of the pool, which all lanes share.
-    pub fn num_threads(&self) -> usize {
+    pub(crate) fn num_threads(&self) -> usize {
         self.pool.num_threads()
     }
 

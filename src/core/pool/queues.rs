@@ -40,7 +40,7 @@ pub struct PoolActivity {
 }
 
 /// Work of a thread in one piece.
-pub type Job = Box<dyn FnOnce() + Send>;
+type Job = Box<dyn FnOnce() + Send>;
 
 /// Waiting jobs, and what their callers have used.
 #[derive(Default)]
@@ -67,7 +67,7 @@ const USUAL: Duration = Duration::from_millis(2);
 
 impl Queues {
     /// Numbers of waiting, running and finished jobs.
-    pub fn activity(&self) -> PoolActivity {
+    pub(crate) fn activity(&self) -> PoolActivity {
         let mut activity = PoolActivity { done: self.num_done, ..Default::default() };
         for queue in self.parties.values() {
             activity.waiting += queue.jobs.len();

@@ -10,9 +10,9 @@
 use super::record::{GameRecord, PackedActions};
 use super::slice_players::{Fast, Placer, SlicePlayer, ahead};
 use crate::agents::{Agent, AgentRng, Decision, Kernel, Sight, Thought};
-use crate::engine::rules::MAX_PREVIEW;
 use crate::engine::{
-    ActionModel, Column, Dealer, Game, Incoming, KeyEffect, Landed, MovingPiece, Piece, Rules, TopOut,
+    ActionModel, Column, Dealer, Game, Incoming, KeyEffect, Landed, MAX_PREVIEW, MovingPiece, Piece, Rules,
+    TopOut,
 };
 use crate::features::kernel::{Ahead, LaneBounds, LaneWork, Lanes, dispatch, rows_for};
 
@@ -103,7 +103,7 @@ impl Episode {
     /// # Panics
     /// When a piece is in play.
     #[must_use]
-    pub fn reseeded(&self, seed: u64) -> Episode {
+    pub(crate) fn reseeded(&self, seed: u64) -> Episode {
         assert!(self.turn.is_none(), "the last piece has landed");
         let mut episode = Episode { rng: AgentRng::new(seed), notes: None, ..self.clone() };
         episode.dealer.reseed(seed);
@@ -111,7 +111,7 @@ impl Episode {
     }
 
     /// The height of the stack.
-    pub fn stack(&self) -> u32 {
+    pub(crate) fn stack(&self) -> u32 {
         self.game.playfield.occupied_rows().top()
     }
 

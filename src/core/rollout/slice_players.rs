@@ -3,8 +3,7 @@
 use std::cell::RefCell;
 
 use crate::agents::{Agent, DropScorer, ExpectationAgent};
-use crate::engine::rules::MAX_PREVIEW;
-use crate::engine::{ActionModel, Dealer, Game, Piece, Placement, Rules};
+use crate::engine::{ActionModel, Dealer, Game, MAX_PREVIEW, Piece, Placement, Rules};
 use crate::features::kernel::{Ahead, Chooser, Foresight, LaneBounds, Lanes, Scorer};
 use crate::formula::Batch;
 
@@ -17,7 +16,7 @@ pub(super) enum Fast<'a> {
 
 impl Fast<'_> {
     /// The fast path for an agent, if the kernels support the agent and the rules. Slices support no garbage.
-    pub fn of<'a>(agent: &'a Agent, rules: &Rules) -> Option<Fast<'a>> {
+    pub(super) fn of<'a>(agent: &'a Agent, rules: &Rules) -> Option<Fast<'a>> {
         match agent {
             _ if rules.action_model != ActionModel::Placement || rules.garbage.is_some() => None,
             Agent::Linear(agent) => agent.scorer_under(rules).map(Fast::Linear),

@@ -43,7 +43,7 @@ const FIRST_LEVEL: f64 = 0.05;
 
 /// The parameters of an estimate.
 #[derive(Clone, Copy, Debug)]
-pub struct EstimateTask<'a> {
+pub(super) struct EstimateTask<'a> {
     pub rules: &'a Rules,
     pub agent: &'a Agent,
     /// The kernel for the agent's sums.
@@ -57,7 +57,7 @@ pub struct EstimateTask<'a> {
 }
 
 /// The state of an estimate between two slices of work.
-pub struct Splitting {
+pub(super) struct Splitting {
     seed: u64,
     /// Number of seeds drawn for trials and new games.
     num_seeds: u64,
@@ -110,7 +110,7 @@ struct Trials {
 
 /// Sums over a stretch of play.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Counts {
+pub(super) struct Counts {
     pub pieces: u64,
     pub steps: u64,
     pub lines: u64,
@@ -145,7 +145,7 @@ enum Ended {
 
 impl Splitting {
     /// An estimate for games that start like `episode`, which must be new.
-    pub fn new(rules: &Rules, seed: u64, episode: Episode) -> Splitting {
+    pub(super) fn new(rules: &Rules, seed: u64, episode: Episode) -> Splitting {
         let seen = vec![0; usize::from(rules.height) + 1];
         Splitting {
             seed,
@@ -166,12 +166,12 @@ impl Splitting {
     }
 
     /// Counts of all play so far.
-    pub fn played(&self) -> Counts {
+    pub(super) fn played(&self) -> Counts {
         self.before.and(Counts::of(&self.episode).since(self.taken_up))
     }
 
     /// The estimate as it stands. Levels that are not measured yet count as passed.
-    pub fn estimate(&self) -> Estimate {
+    pub(super) fn estimate(&self) -> Estimate {
         let Counts { pieces, steps, lines, score } = self.stretch;
         let pieces = pieces.max(1) as f64;
         Estimate {
@@ -185,7 +185,7 @@ impl Splitting {
 
     /// Continues for about this much work, in pieces of a linear controller. Returns true when the estimate is
     /// finished.
-    pub fn advance(&mut self, task: &EstimateTask<'_>, work: u64) -> bool {
+    pub(super) fn advance(&mut self, task: &EstimateTask<'_>, work: u64) -> bool {
         let a_piece = work_of_a_piece(task.agent, task.rules);
         let end = self.played().pieces + (work / a_piece).max(1);
         // The loop also bounds the number of trials, because a trial that succeeds where it starts takes no piece.

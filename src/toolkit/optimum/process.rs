@@ -3,12 +3,11 @@
 use super::ranked_set::{Bits, RankedSet};
 use super::transitions::{MAX_NUMBERED, Transitions};
 use tetrion_core::agents::{Agent, AgentRng, Decision, Kernel, Sight};
-use tetrion_core::engine::NamedChoice;
-use tetrion_core::engine::rules::RulesError;
 use tetrion_core::engine::{
     ActionModel, Odds, Placement, Playfield, PlayfieldOf, Randomizer, Reach, Rules, Tetromino, TopOut,
     every_placement_always_exists, place, placements,
 };
+use tetrion_core::engine::{NamedChoice, RulesError};
 pub use tetrion_core::values::MAX_CELLS;
 use tetrion_core::values::pack;
 

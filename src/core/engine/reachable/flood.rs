@@ -84,7 +84,7 @@ pub(super) struct FloodLimits {
 impl FloodLimits {
     /// Number of bits that a column needs.
     #[inline(always)]
-    pub fn stride(&self, turns: &Turns) -> u32 {
+    pub(super) fn stride(&self, turns: &Turns) -> u32 {
         if self.is_open(turns) {
             return self.free_row() + 1 + self.spare;
         }
@@ -96,7 +96,7 @@ impl FloodLimits {
     /// Whether kicks may lead into the spare rows. These are as high as the kicks, and everything above the stack is
     /// free.
     #[inline(always)]
-    pub fn is_open(&self, turns: &Turns) -> bool {
+    pub(super) fn is_open(&self, turns: &Turns) -> bool {
         turns.is_srs && self.cell.is_none()
     }
 
@@ -179,7 +179,7 @@ pub(super) const fn to_same(piece: usize, orientation: usize) -> (i32, i32) {
 impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
     /// A flood with the free and the possible resting places of a piece among the empty cells. No place is reached yet.
     #[inline(always)]
-    pub fn new(piece: impl Which, empty: Plane<WORDS, STRIDE>, start: FloodLimits) -> Self {
+    pub(super) fn new(piece: impl Which, empty: Plane<WORDS, STRIDE>, start: FloodLimits) -> Self {
         let empty_below = empty.without(&Plane::top_rows(start.spare));
         let none = [Plane::EMPTY; 4];
         let mut flood = Flood { free: none, reach: none, resting: none, empty, empty_below };
@@ -212,7 +212,7 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
 
     /// Spreads from the start until the goal is reached.
     #[inline(always)]
-    pub fn run(&mut self, piece: impl Which, turns: &Turns, start: FloodLimits, goal: FloodGoal) {
+    pub(super) fn run(&mut self, piece: impl Which, turns: &Turns, start: FloodLimits, goal: FloodGoal) {
         match start.cell {
             None => {
                 let sky = Plane::row(STRIDE - 1 - start.spare);
@@ -256,7 +256,7 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
 
     /// The reached resting places, by the first orientation with the same cells.
     #[inline(always)]
-    pub fn rested(&self, piece: impl Which, orientation: usize) -> Plane<WORDS, STRIDE> {
+    pub(super) fn rested(&self, piece: impl Which, orientation: usize) -> Plane<WORDS, STRIDE> {
         self.resting[orientation].and(&self.reached_as(piece, orientation))
     }
 

@@ -29,13 +29,13 @@ struct TurnEnds<const WORDS: usize, const STRIDE: u32> {
 impl<const WORDS: usize, const STRIDE: u32> Labelled<WORDS, STRIDE> {
     /// A set without placements and with a single label.
     #[inline(always)]
-    pub fn none() -> Self {
+    pub(super) fn none() -> Self {
         Labelled { planes: [[Plane::EMPTY; 4]; 3], num_labels: 1 }
     }
 
     /// Floods as far as necessary and labels the placements. Writes in place, because the value is large.
     #[inline(always)]
-    pub fn find(
+    pub(super) fn find(
         &mut self,
         piece: impl Which,
         flood: &mut Flood<WORDS, STRIDE>,
@@ -114,7 +114,7 @@ impl<const WORDS: usize, const STRIDE: u32> Labelled<WORDS, STRIDE> {
 
     /// Number of placements; a place counts once per label.
     #[inline(always)]
-    pub fn count(&self) -> u32 {
+    pub(super) fn count(&self) -> u32 {
         let mut count = Plane::count(&self.planes[0]);
         for planes in &self.planes[1..self.num_labels] {
             count += Plane::count(planes);
@@ -124,7 +124,7 @@ impl<const WORDS: usize, const STRIDE: u32> Labelled<WORDS, STRIDE> {
 
     /// Whether the placements include this one, which must lie between the walls.
     #[inline(always)]
-    pub fn has(&self, piece: impl Which, resting: Resting) -> bool {
+    pub(super) fn has(&self, piece: impl Which, resting: Resting) -> bool {
         let Resting { orientation, column, row, spin } = resting;
         let shape = &TRUE_POSES[piece.number()][usize::from(orientation)];
         let row = u32::from(row) + u32::from(shape.anchor_row);
@@ -135,7 +135,7 @@ impl<const WORDS: usize, const STRIDE: u32> Labelled<WORDS, STRIDE> {
     }
 
     /// Appends the placements in order.
-    pub fn append(&self, piece: impl Which, width: u8, list: &mut Vec<Resting>) {
+    pub(super) fn append(&self, piece: impl Which, width: u8, list: &mut Vec<Resting>) {
         for orientation in 0..4u8 {
             let shape = &TRUE_POSES[piece.number()][usize::from(orientation)];
             let planes = [0, 1, 2].map(|label: usize| &self.planes[label][usize::from(orientation)]);

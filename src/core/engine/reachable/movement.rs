@@ -60,7 +60,7 @@ impl Movement {
 
     /// The row of a piece's anchor when the piece appears; `None` if the piece is blocked, which ends the game.
     #[inline]
-    pub fn spawn<C: Column, const N: usize>(
+    pub(crate) fn spawn<C: Column, const N: usize>(
         &self,
         playfield: &PlayfieldOf<C, N>,
         tetromino: Tetromino,
@@ -99,7 +99,7 @@ impl Movement {
     }
 
     /// Whether a piece has a placement.
-    pub fn has<C: Column, const N: usize>(
+    pub(crate) fn has<C: Column, const N: usize>(
         &self,
         playfield: &PlayfieldOf<C, N>,
         tetromino: Tetromino,

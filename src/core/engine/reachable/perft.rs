@@ -13,7 +13,7 @@ use super::movement::Movement;
 use super::resting::Resting;
 
 /// Placements between two calls of the caller's `look`: some milliseconds.
-pub const LOOK: u64 = 1 << 18;
+pub(crate) const LOOK: u64 = 1 << 18;
 
 /// Result of [`perft`]: the leaves of the tree, and the work that it took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -12,10 +12,10 @@ use super::super::playfield::PlayfieldOf;
 
 /// A set of cells, `STRIDE` bits per column.
 #[derive(Clone, Copy, Debug)]
-pub struct Plane<const WORDS: usize, const STRIDE: u32>(pub [u64; WORDS]);
+pub(super) struct Plane<const WORDS: usize, const STRIDE: u32>(pub [u64; WORDS]);
 
 impl<const WORDS: usize, const STRIDE: u32> Plane<WORDS, STRIDE> {
-    pub const EMPTY: Self = Plane([0; WORDS]);
+    pub(super) const EMPTY: Self = Plane([0; WORDS]);
     /// Whether a column may start in one word and end in the next. Such a plane has two words.
     const STRADDLES: bool = 64 % STRIDE != 0;
     const COLUMNS_PER_WORD: u32 = 64 / STRIDE;
@@ -62,7 +62,7 @@ impl<const WORDS: usize, const STRIDE: u32> Plane<WORDS, STRIDE> {
 
     /// One row of every column; `row` must be below `STRIDE`.
     #[inline(always)]
-    pub fn row(row: u32) -> Self {
+    pub(super) fn row(row: u32) -> Self {
         Self::columns(1 << (STRIDE - 1 - row))
     }
 
@@ -92,7 +92,7 @@ impl<const WORDS: usize, const STRIDE: u32> Plane<WORDS, STRIDE> {
 
     /// The set that contains only this cell.
     #[inline(always)]
-    pub fn cell(column: u32, row: u32) -> Self {
+    pub(super) fn cell(column: u32, row: u32) -> Self {
         let mut plane = Self::EMPTY;
         if Self::STRADDLES {
             return plane.with_both(1 << (column * STRIDE + STRIDE - 1 - row));
@@ -104,7 +104,7 @@ impl<const WORDS: usize, const STRIDE: u32> Plane<WORDS, STRIDE> {
 
     /// The cells of a column, the highest row in bit 0.
     #[inline(always)]
-    pub fn column(&self, column: u32) -> u64 {
+    pub(super) fn column(&self, column: u32) -> u64 {
         let bits = if Self::STRADDLES {
             (self.both() >> (column * STRIDE)) as u64
         } else {
@@ -115,7 +115,7 @@ impl<const WORDS: usize, const STRIDE: u32> Plane<WORDS, STRIDE> {
 
     /// The set, moved to the right by columns and up by rows.
     #[inline(always)]
-    pub fn moved(&self, (columns, rows): (i32, i32)) -> Self {
+    pub(super) fn moved(&self, (columns, rows): (i32, i32)) -> Self {
         let bits = columns * STRIDE as i32 - rows;
         if bits >= 0 { self.up(bits as u32) } else { self.down(bits.unsigned_abs()) }
     }
@@ -153,7 +153,7 @@ impl<const WORDS: usize, const STRIDE: u32> Plane<WORDS, STRIDE> {
 
     /// All cells on the way down from this set through `free`, including the set itself, whose cells must be free.
     #[inline(always)]
-    pub fn fallen(&self, free: &Self) -> Self {
+    pub(super) fn fallen(&self, free: &Self) -> Self {
         let mut plane = *self;
         if Self::STRADDLES {
             let (set, free) = (self.both(), free.both());
@@ -171,44 +171,44 @@ impl<const WORDS: usize, const STRIDE: u32> Plane<WORDS, STRIDE> {
 
     /// The cells in both sets.
     #[inline(always)]
-    pub fn and(&self, other: &Self) -> Self {
+    pub(super) fn and(&self, other: &Self) -> Self {
         self.zip(other, |a, b| a & b)
     }
 
     /// The cells in either set.
     #[inline(always)]
-    pub fn or(&self, other: &Self) -> Self {
+    pub(super) fn or(&self, other: &Self) -> Self {
         self.zip(other, |a, b| a | b)
     }
 
     /// The cells of this set that are not in the other.
     #[inline(always)]
-    pub fn without(&self, other: &Self) -> Self {
+    pub(super) fn without(&self, other: &Self) -> Self {
         self.zip(other, |a, b| a & !b)
     }
 
     /// The cells outside the set, including cells outside the playfield.
     #[inline(always)]
-    pub fn others(&self) -> Self {
+    pub(super) fn others(&self) -> Self {
         Plane(self.0.map(|word| !word))
     }
 
     /// Whether a cell is in only one of the two sets.
     #[inline(always)]
-    pub fn differs(&self, other: &Self) -> bool {
+    pub(super) fn differs(&self, other: &Self) -> bool {
         !self.zip(other, |a, b| a ^ b).is_empty()
     }
 
     /// Whether the set has no cell, also outside the playfield.
     #[inline(always)]
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.0.iter().fold(0, |all, word| all | word) == 0
     }
 
     /// Total number of cells in several sets. Where the compiler may not use the bit-count instruction, this is twice
     /// as fast as counting word by word.
     #[inline(always)]
-    pub fn count(planes: &[Self]) -> u32 {
+    pub(super) fn count(planes: &[Self]) -> u32 {
         const PAIRS: u64 = u64::MAX / 0b11;
         const FOURS: u64 = u64::MAX / 0b101;
         const EIGHTS: u64 = u64::MAX / 0x11;

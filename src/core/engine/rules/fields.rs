@@ -396,7 +396,7 @@ impl RulesField {
     }
 
     /// The value of the field in `rules`; `None` if the field does not apply.
-    pub fn value(&self, rules: &Rules) -> Option<FieldValue> {
+    pub(crate) fn value(&self, rules: &Rules) -> Option<FieldValue> {
         match self.kind {
             FieldKind::Count { get, .. } => get(rules).map(|count| FieldValue::Count(count.into())),
             FieldKind::Number { get, .. } => get(rules).map(FieldValue::Number),

@@ -1,9 +1,9 @@
 //! The pieces of a state: the visible ones, the held one, and the current one on its way down.
 
-use crate::engine::rules::MAX_PREVIEW;
 use crate::engine::steered::{MAX_HEIGHT_ABOVE, MAX_LIFTS};
 use crate::engine::{
-    ActionModel, Arrival, FallingPiece, Piece, Playfield, Rules, SteeredPiece, Tetromino, Timing, Visible,
+    ActionModel, Arrival, FallingPiece, MAX_PREVIEW, Piece, Playfield, Rules, SteeredPiece, Tetromino,
+    Timing, Visible,
 };
 
 use super::NO_PIECE;

@@ -13,15 +13,15 @@ use super::portable::Machine;
 
 /// Sixteen words: the lower eight lanes, then the upper eight.
 #[derive(Clone, Copy, Debug)]
-pub struct Avx2(pub __m256i, pub __m256i);
+pub(super) struct Avx2(pub __m256i, pub __m256i);
 
 /// Sixteen doubles, four per register.
 #[derive(Clone, Copy, Debug)]
-pub struct Avx2Doubles([__m256d; 4]);
+pub(super) struct Avx2Doubles([__m256d; 4]);
 
 /// Sixteen floats, eight per register.
 #[derive(Clone, Copy, Debug)]
-pub struct Avx2Floats([__m256; 2]);
+pub(super) struct Avx2Floats([__m256; 2]);
 
 /// Applies an intrinsic to both halves. A macro, because a closure would be a function without the target features, in
 /// which every intrinsic is a real call.
@@ -111,7 +111,7 @@ fn apart<W: Apart>(work: W) -> W::Output {
 
 /// A machine with AVX2, for which the compiler turns plain arrays into vectors.
 #[derive(Clone, Copy, Debug)]
-pub struct Avx2Machine;
+pub(super) struct Avx2Machine;
 
 impl Machine for Avx2Machine {
     const LARGE_IS_APART: bool = false;

@@ -13,7 +13,7 @@ use super::lanes::{Apart, Lanes, Words, not_widened};
 
 /// Sixteen words of 16 bits, in one register.
 #[derive(Clone, Copy, Debug)]
-pub struct Avx2Low(pub __m256i);
+pub(super) struct Avx2Low(pub __m256i);
 
 impl Avx2Low {
     /// The words, extended to 32 bits.

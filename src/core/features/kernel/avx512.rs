@@ -12,15 +12,15 @@ use super::lanes::{Apart, Doubles, Floats, Lanes, Words, not_widened};
 
 /// Sixteen words of 32 bits.
 #[derive(Clone, Copy, Debug)]
-pub struct Avx512(pub __m512i);
+pub(super) struct Avx512(pub __m512i);
 
 /// Sixteen doubles, in two registers.
 #[derive(Clone, Copy, Debug)]
-pub struct Avx512Doubles([__m512d; 2]);
+pub(super) struct Avx512Doubles([__m512d; 2]);
 
 /// Sixteen floats in one register.
 #[derive(Clone, Copy, Debug)]
-pub struct Avx512Floats(pub __m512);
+pub(super) struct Avx512Floats(pub __m512);
 
 /// Implements [`Lanes::apart`] for machines with AVX-512.
 #[inline(never)]

@@ -17,7 +17,7 @@ use super::lanes::{Apart, Lanes, Words};
 
 /// Sixteen words of 16 bits, in the lower half of a register.
 #[derive(Clone, Copy, Debug)]
-pub struct Avx512Low(Avx2Low);
+pub(super) struct Avx512Low(Avx2Low);
 
 impl Avx512Low {
     /// The words, extended to 32 bits.

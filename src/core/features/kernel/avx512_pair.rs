@@ -14,16 +14,16 @@ use super::lanes::{Floats, Words};
 
 /// Thirty-two words: two parts of sixteen.
 #[derive(Clone, Copy, Debug)]
-pub struct Avx512Pair(__m512i);
+pub(super) struct Avx512Pair(__m512i);
 
 /// The floats of each part.
 #[derive(Clone, Copy, Debug)]
-pub struct Avx512PairFloats(pub [Avx512Floats; 2]);
+pub(super) struct Avx512PairFloats(pub [Avx512Floats; 2]);
 
 impl Avx512Pair {
     /// Puts `first` into the lower half of the register and `second` into the upper one.
     #[inline(always)]
-    pub fn new(first: __m256i, second: __m256i) -> Self {
+    pub(super) fn new(first: __m256i, second: __m256i) -> Self {
         Avx512Pair(unsafe { _mm512_inserti64x4::<1>(_mm512_castsi256_si512(first), second) })
     }
 

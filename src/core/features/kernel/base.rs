@@ -42,7 +42,7 @@ pub(super) fn difference_set<L: Words>(difference: L) -> L {
 
 /// A playfield, prepared for the sweeps of all pieces.
 #[derive(Clone, Copy)]
-pub struct SweepBase<L: Words> {
+pub(crate) struct SweepBase<L: Words> {
     pub(super) size: LaneBounds<L>,
     /// Columns x - 1 to x + 4; walls outside the playfield.
     pub(super) cells: [L; 6],
@@ -66,7 +66,7 @@ pub struct SweepBase<L: Words> {
 
 /// Features of one playfield's cells, as numbers.
 #[derive(Clone, Copy)]
-pub struct CellCounts<C: Column> {
+pub(super) struct CellCounts<C: Column> {
     pub row_transitions: u32,
     pub column_transitions: u32,
     pub holes: u32,
@@ -101,7 +101,7 @@ impl<C: Column> Default for CellCounts<C> {
 impl<C: Column> CellCounts<C> {
     /// The value of a feature of the cells; `None` for other features.
     #[inline(always)]
-    pub fn get(&self, feature: KernelFeature) -> Option<u32> {
+    pub(super) fn get(&self, feature: KernelFeature) -> Option<u32> {
         Some(match feature {
             RowTransitions => self.row_transitions,
             ColumnTransitions => self.column_transitions,
@@ -136,7 +136,7 @@ impl<L: Lanes> Apart for MeasureBase<'_, L> {
 impl<L: Lanes> SweepBase<L> {
     /// Measures a playfield. `words` are its columns, empty beyond the width.
     #[inline(always)]
-    pub fn new(size: &LaneBounds<L>, words: &[L::Word], needs: NeededFeatures) -> Self {
+    pub(crate) fn new(size: &LaneBounds<L>, words: &[L::Word], needs: NeededFeatures) -> Self {
         L::large(MeasureBase { size, words, needs })
     }
 
@@ -226,7 +226,7 @@ impl<L: Lanes> SweepBase<L> {
 
     /// The vectors of this playfield, repeated in every part of a wider vector.
     #[inline(always)]
-    pub fn widened(&self) -> SweepBase<L::Wide> {
+    pub(crate) fn widened(&self) -> SweepBase<L::Wide> {
         let SweepBase { size, cells, heights, buried, wells, steps, counts, .. } = self;
         let mut wide = SweepBase {
             size: LaneBounds {

@@ -7,7 +7,7 @@ use crate::engine::Column;
 
 /// The size of a playfield, and the vectors that depend only on the size.
 #[derive(Clone, Copy, Debug)]
-pub struct LaneBounds<L: Words> {
+pub(crate) struct LaneBounds<L: Words> {
     pub(super) width: u32,
     pub(super) height: u32,
     /// Number of rows above `height` that the sweep skips: empty rows between two walls.
@@ -23,25 +23,25 @@ pub struct LaneBounds<L: Words> {
 impl<L: Lanes> LaneBounds<L> {
     /// The bounds of a playfield that fits into the lanes.
     #[inline(always)]
-    pub fn new(width: u8, height: u8) -> Self {
+    pub(crate) fn new(width: u8, height: u8) -> Self {
         LaneBounds::lowered(width, height, height)
     }
 
     /// The surface of a playfield, if a feature needs it. `words` are its columns, empty beyond the width.
     #[inline(always)]
-    pub fn surface(&self, words: &[L::Word], needs: NeededFeatures) -> Option<Surface<L>> {
+    pub(crate) fn surface(&self, words: &[L::Word], needs: NeededFeatures) -> Option<Surface<L>> {
         if needs.surface() { Some(Surface::new(L::load(words), self.pairs, self.width, needs)) } else { None }
     }
 
     /// Upper bound on the values of a feature, in its unit.
-    pub fn largest(&self, feature: KernelFeature) -> u32 {
+    pub(crate) fn largest(&self, feature: KernelFeature) -> u32 {
         feature.largest(self.width, self.height, self.height + self.hidden_rows)
     }
 
     /// The bounds of a playfield on which only the lowest `rows` are used; the others are and stay empty. The features
     /// include these hidden rows: each has two row transitions, at the walls.
     #[inline(always)]
-    pub fn lowered(width: u8, height: u8, rows: u8) -> Self {
+    pub(crate) fn lowered(width: u8, height: u8, rows: u8) -> Self {
         let hidden_rows = u32::from(height - rows);
         let height = rows;
         let (width, height) = (u32::from(width), u32::from(height));

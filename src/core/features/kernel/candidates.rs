@@ -4,23 +4,23 @@ use crate::engine::Placement;
 
 /// A set of placements of a piece, in ascending action order: 32 bits per orientation, one per column.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Candidates(u128);
+pub(super) struct Candidates(u128);
 
 impl Candidates {
     /// Every possible placement of any piece.
-    pub const ALL: Candidates = Candidates(u128::MAX);
+    pub(super) const ALL: Candidates = Candidates(u128::MAX);
     /// Number of possible placements, and length of an array indexed by [`index`].
-    pub const ROOM: usize = 128;
+    pub(super) const ROOM: usize = 128;
 
     /// Adds the columns of a mask in this orientation.
     #[inline(always)]
-    pub fn add(&mut self, orientation: usize, lanes: u32) {
+    pub(super) fn add(&mut self, orientation: usize, lanes: u32) {
         self.0 |= u128::from(lanes) << (32 * orientation);
     }
 
     /// Adds a single placement, by its orientation and column.
     #[inline(always)]
-    pub fn insert(&mut self, placement: Placement) {
+    pub(super) fn insert(&mut self, placement: Placement) {
         self.0 |= 1 << index(placement);
     }
 
@@ -34,20 +34,20 @@ impl Candidates {
 
     /// The columns in this orientation, as a mask.
     #[inline(always)]
-    pub fn lanes(self, orientation: usize) -> u32 {
+    pub(super) fn lanes(self, orientation: usize) -> u32 {
         (self.0 >> (32 * orientation)) as u32
     }
 
     /// The placement, if the set has only one.
     #[inline(always)]
-    pub fn only(mut self) -> Option<Placement> {
+    pub(super) fn only(mut self) -> Option<Placement> {
         let first = self.next();
         first.filter(|_| self.0 == 0)
     }
 
     /// Keeps only the placements for which `keep` is true.
     #[inline(always)]
-    pub fn retain(&mut self, keep: impl Fn(Placement) -> bool) {
+    pub(super) fn retain(&mut self, keep: impl Fn(Placement) -> bool) {
         for placement in *self {
             if !keep(placement) {
                 self.0 &= !(1 << index(placement));
@@ -102,6 +102,6 @@ impl Iterator for Candidates {
 
 /// The position of a placement in the order of actions: by orientation, then by column.
 #[inline(always)]
-pub fn index(placement: Placement) -> usize {
+pub(super) fn index(placement: Placement) -> usize {
     usize::from(placement.orientation) * 32 + usize::from(placement.column)
 }

@@ -16,7 +16,7 @@ use crate::engine::{Column, Placement, PlayfieldOf, Shape, Spin, Tetromino};
 
 /// Some placements on one playfield, up to one per lane, and their scores.
 #[derive(Debug)]
-pub struct Clearing<L: Lanes, const N: usize> {
+pub(super) struct Clearing<L: Lanes, const N: usize> {
     lanes: PlacementLanes<L, N>,
     /// The placement in each lane.
     placements: [(Tetromino, Placement); 32],
@@ -26,7 +26,7 @@ pub struct Clearing<L: Lanes, const N: usize> {
 impl<L: Lanes, const N: usize> Clearing<L, N> {
     /// An empty set of placements.
     #[inline(always)]
-    pub fn none() -> Self {
+    pub(super) fn none() -> Self {
         Clearing {
             lanes: PlacementLanes::none(),
             placements: [(Tetromino::I, Placement::straight(0, 0)); 32],
@@ -36,13 +36,13 @@ impl<L: Lanes, const N: usize> Clearing<L, N> {
 
     /// Whether every lane holds a placement.
     #[inline(always)]
-    pub fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         self.lanes.count == L::LANES
     }
 
     /// Adds a placement that lands on this row.
     #[inline(always)]
-    pub fn add(&mut self, piece: Tetromino, placement: Placement, shape: &Shape, row: L::Word) {
+    pub(super) fn add(&mut self, piece: Tetromino, placement: Placement, shape: &Shape, row: L::Word) {
         self.placements[self.lanes.count] = (piece, placement);
         self.lanes.add(piece, shape, row.to_u64() as u32, placement.column, Spin::None);
     }

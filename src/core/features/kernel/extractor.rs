@@ -16,7 +16,7 @@ pub struct Extractor {
 
 /// One row per placement, in ascending action order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct PlacementRows {
+pub(crate) struct PlacementRows {
     /// Feature vectors, one row per placement.
     pub features: Vec<f32>,
     /// The row of the piece's lowest cells.
@@ -31,7 +31,7 @@ pub struct PlacementRows {
 
 impl PlacementRows {
     /// Removes all rows but keeps the allocated memory.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.features.clear();
         self.landing_rows.clear();
         self.lines.clear();
@@ -39,7 +39,7 @@ impl PlacementRows {
     }
 
     /// An empty matrix with memory for `num_rows`.
-    pub fn with_capacity(num_rows: usize, num_features: usize) -> PlacementRows {
+    pub(crate) fn with_capacity(num_rows: usize, num_features: usize) -> PlacementRows {
         PlacementRows {
             features: Vec::with_capacity(num_rows * num_features),
             landing_rows: Vec::with_capacity(num_rows),
@@ -59,7 +59,7 @@ impl Extractor {
     }
 
     /// Length of a feature vector.
-    pub fn num_features(&self) -> usize {
+    pub(crate) fn num_features(&self) -> usize {
         self.set.columns.len()
     }
 
@@ -80,7 +80,7 @@ impl Extractor {
 
     /// Writes the measurements of every placement of a tetromino, whose shapes the caller passes.
     #[inline(always)]
-    pub fn append<C: Column, const N: usize, L: Lanes<Word = C>, T: PlacementTable>(
+    pub(crate) fn append<C: Column, const N: usize, L: Lanes<Word = C>, T: PlacementTable>(
         &self,
         size: &LaneBounds<L>,
         playfield: &PlayfieldOf<C, N>,
@@ -94,7 +94,7 @@ impl Extractor {
 
 /// Where the measurements of placements are written. All methods must be `#[inline(always)]`, as for a
 /// [`LaneWork`](super::LaneWork).
-pub trait PlacementTable {
+pub(crate) trait PlacementTable {
     /// Adds placements in ascending action order, all of one orientation.
     fn begin(&mut self, count: usize, num_features: usize);
     /// Writes the rows where the placements of the orientation rest.
@@ -145,7 +145,7 @@ impl PlacementTable for PlacementRows {
 
 /// Measurements of placements, one column of doubles per feature.
 #[derive(Debug)]
-pub struct PlacementColumns<'a> {
+pub(crate) struct PlacementColumns<'a> {
     cells: &'a mut [f64],
     stride: usize,
     /// Whether a placement ends the game, bit n for placement n.
@@ -158,13 +158,13 @@ pub struct PlacementColumns<'a> {
 impl<'a> PlacementColumns<'a> {
     /// Columns of cells with this distance between two of them.
     #[inline(always)]
-    pub fn new(cells: &'a mut [f64], stride: usize) -> PlacementColumns<'a> {
+    pub(crate) fn new(cells: &'a mut [f64], stride: usize) -> PlacementColumns<'a> {
         PlacementColumns { cells, stride, terminated: 0, first: 0, end: 0 }
     }
 
     /// The placements that end the game, bit n for placement n in ascending action order.
     #[inline(always)]
-    pub fn terminated(&self) -> u128 {
+    pub(crate) fn terminated(&self) -> u128 {
         self.terminated
     }
 }

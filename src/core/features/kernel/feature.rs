@@ -13,7 +13,7 @@
 /// playfield.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum KernelFeature {
+pub(crate) enum KernelFeature {
     /// The unit is one half.
     LandingHeight,
     RowTransitions,
@@ -52,34 +52,34 @@ pub enum KernelFeature {
 use KernelFeature::*;
 
 /// Number of features that every sweep measures; they come first.
-pub const NUM_SWEPT: usize = Bumpiness as usize + 1;
+pub(crate) const NUM_SWEPT: usize = Bumpiness as usize + 1;
 
 /// Number of features that are a single number of a playfield; they come first.
-pub const NUM_SINGLE: usize = SpinSlotRows as usize + 1;
+pub(crate) const NUM_SINGLE: usize = SpinSlotRows as usize + 1;
 
 /// The features for which a sweep needs a [surface](super::surface).
 const OF_SURFACE: [KernelFeature; 8] =
     [WeightedHoles, DeepWells, SurfaceParity, Accommodated, Fits, Readiness, FitsOf, Steps];
 
 /// The features about where tetrominoes fit.
-pub const OF_FITS: [KernelFeature; 4] = [Accommodated, Fits, Readiness, FitsOf];
+pub(crate) const OF_FITS: [KernelFeature; 4] = [Accommodated, Fits, Readiness, FitsOf];
 
 /// The features that no sweep measures, because no straight drop needs them.
 const UNSWEPT: [KernelFeature; 6] = [ReadyRows, SpinSlots, SpinSlotRows, BaseAttack, IdleT, Clears];
 
 impl KernelFeature {
     /// Whether the feature belongs to a landing.
-    pub fn is_of_landing(self) -> bool {
+    pub(crate) fn is_of_landing(self) -> bool {
         matches!(self, LandingHeight | ErodedPieceCells | LinesCleared | BaseAttack | IdleT | Clears)
     }
 
     /// Unit in which the kernels count the feature.
-    pub fn unit(self) -> f32 {
+    pub(crate) fn unit(self) -> f32 {
         if self == LandingHeight { 0.5 } else { 1.0 }
     }
 
     /// Upper bound on the values in a sweep of a playfield of this size, in units. `rows` includes hidden rows.
-    pub fn largest(self, width: u32, height: u32, rows: u32) -> u32 {
+    pub(crate) fn largest(self, width: u32, height: u32, rows: u32) -> u32 {
         match self {
             LandingHeight | MaxHeight | RowsWithHoles | ColumnHeight | HeightDifference => 2 * rows + 8,
             CumulativeWells | WeightedHoles => width * height * (height + 1) / 2,
@@ -96,23 +96,23 @@ impl KernelFeature {
 
 /// A set of features to measure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct NeededFeatures(u32);
+pub(crate) struct NeededFeatures(u32);
 
 impl NeededFeatures {
     /// Adds a feature, or a whole family.
-    pub fn add(&mut self, feature: KernelFeature) {
+    pub(crate) fn add(&mut self, feature: KernelFeature) {
         self.0 |= 1 << feature as u32;
     }
 
     /// Whether a feature is in the set.
     #[inline(always)]
-    pub fn has(self, feature: KernelFeature) -> bool {
+    pub(crate) fn has(self, feature: KernelFeature) -> bool {
         self.0 >> feature as u32 & 1 == 1
     }
 
     /// Whether the set contains at least one of the features.
     #[inline(always)]
-    pub fn any<const K: usize>(self, features: [KernelFeature; K]) -> bool {
+    pub(crate) fn any<const K: usize>(self, features: [KernelFeature; K]) -> bool {
         let mut mask = 0;
         for feature in features {
             mask |= 1 << feature as u32;
@@ -122,19 +122,19 @@ impl NeededFeatures {
 
     /// Whether the set is empty.
     #[inline(always)]
-    pub fn is_empty(self) -> bool {
+    pub(crate) fn is_empty(self) -> bool {
         self.0 == 0
     }
 
     /// Whether the set needs the heights of single columns.
     #[inline(always)]
-    pub fn columns(self) -> bool {
+    pub(crate) fn columns(self) -> bool {
         self.any([ColumnHeight, HeightDifference])
     }
 
     /// Whether sweeps need a surface for this set.
     #[inline(always)]
-    pub fn surface(self) -> bool {
+    pub(crate) fn surface(self) -> bool {
         self.any(OF_SURFACE)
     }
 

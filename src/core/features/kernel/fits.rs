@@ -6,7 +6,7 @@
 use super::lanes::{Lanes, small};
 
 /// Number of patterns. The first seven are the single steps, from -3 or less to 3 or more.
-pub const NUM_PATTERNS: usize = 14;
+pub(super) const NUM_PATTERNS: usize = 14;
 const DOWN_2: u32 = 1 << 1;
 const DOWN_1: u32 = 1 << 2;
 const LEVEL: u32 = 1 << 3;
@@ -21,7 +21,7 @@ const LEVEL_TWICE: u32 = 1 << 12;
 const LEVEL_THREE_TIMES: u32 = 1 << 13;
 
 /// The patterns on which each tetromino fits, one orientation per pattern. An upright I also fits on every column.
-pub const FITTING: [u32; 7] = [
+pub(super) const FITTING: [u32; 7] = [
     LEVEL_THREE_TIMES,
     LEVEL,
     DOWN_1 | UP_1 | LEVEL_TWICE | DOWN_THEN_UP,
@@ -32,7 +32,7 @@ pub const FITTING: [u32; 7] = [
 ];
 
 /// The patterns on which at least one, two and three tetrominoes fit; no pattern has more.
-pub const FITTING_AT_LEAST: [u32; 3] = {
+pub(super) const FITTING_AT_LEAST: [u32; 3] = {
     let [mut one, mut two, mut three] = [0; 3];
     let mut i = 0;
     while i < 7 {
@@ -53,13 +53,13 @@ pub(crate) fn step_number<L: Lanes>(from: L, to: L) -> L {
 
 /// The step from one height to another as a bit.
 #[inline(always)]
-pub fn step<L: Lanes>(from: L, to: L) -> L {
+pub(super) fn step<L: Lanes>(from: L, to: L) -> L {
     L::place(1, step_number(from, to))
 }
 
 /// The patterns that end with the last of three neighbouring steps.
 #[inline(always)]
-pub fn patterns<L: Lanes>([first, second, last]: [L; 3]) -> L {
+pub(super) fn patterns<L: Lanes>([first, second, last]: [L; 3]) -> L {
     let rising = second.up::<1>().and(last);
     let falling = second.down::<1>().and(last);
     let valley = second.up::<2>().and(last);
@@ -73,18 +73,18 @@ pub fn patterns<L: Lanes>([first, second, last]: [L; 3]) -> L {
 
 /// For each bit, a count of the added words that have it set: at most seven, in binary over three vectors.
 #[derive(Clone, Copy, Debug)]
-pub struct BitCounts<L: Lanes>([L; 3]);
+pub(super) struct BitCounts<L: Lanes>([L; 3]);
 
 impl<L: Lanes> BitCounts<L> {
     /// A tally of no words.
     #[inline(always)]
-    pub fn none() -> Self {
+    pub(super) fn none() -> Self {
         BitCounts([small(0); 3])
     }
 
     /// Counts the bits of a further word, of at most seven.
     #[inline(always)]
-    pub fn add(&mut self, bits: L) {
+    pub(super) fn add(&mut self, bits: L) {
         let [ones, twos, fours] = self.0;
         let carry = ones.and(bits);
         self.0 = [ones.xor(bits), twos.xor(carry), fours.or(twos.and(carry))];
@@ -92,7 +92,7 @@ impl<L: Lanes> BitCounts<L> {
 
     /// The sum of the counts of the given bits.
     #[inline(always)]
-    pub fn of(&self, bits: L) -> L {
+    pub(super) fn of(&self, bits: L) -> L {
         let [ones, twos, fours] = self.0;
         let (ones, twos, fours) = (ones.and(bits).count(), twos.and(bits).count(), fours.and(bits).count());
         ones.add(twos.up::<1>()).add(fours.up::<2>())

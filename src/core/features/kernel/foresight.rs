@@ -67,7 +67,7 @@ impl Expectation {
     /// Most pieces after the placed one.
     pub const MAX_PIECES: u8 = 2;
     /// Most placements considered; no piece has more.
-    pub const MAX_PLACEMENTS: u8 = 128;
+    pub(crate) const MAX_PLACEMENTS: u8 = 128;
     /// Lowest value of a lost piece, as a multiple of the largest weight. Scores added to it still differ as doubles.
     pub const LEAST_LOST_PIECE: f64 = -1e6;
     /// Largest caution. With seven pieces of equal odds, the worst is at most 2.45 standard deviations below the mean,
@@ -97,7 +97,7 @@ impl Default for Expectation {
 
 /// Knowledge of the pieces after the current one.
 #[derive(Clone, Copy, Debug)]
-pub struct Ahead<'a> {
+pub(crate) struct Ahead<'a> {
     pub shown: &'a [Tetromino],
     /// The odds of each tetromino to come next after them.
     pub odds: Odds,
@@ -105,7 +105,7 @@ pub struct Ahead<'a> {
 
 /// Expectimax on playfields of one size.
 #[derive(Clone, Debug)]
-pub struct Foresight<'a, L: Lanes> {
+pub(crate) struct Foresight<'a, L: Lanes> {
     chooser: Chooser<'a, L>,
     expectation: &'a Expectation,
     lost: f64,
@@ -122,7 +122,7 @@ enum Precision {
 impl<'a, L: Lanes> Foresight<'a, L> {
     /// Prepares the controller for some rules. `lost` is the value of a lost piece, in the units of scores.
     #[inline(always)]
-    pub fn new(
+    pub(crate) fn new(
         chooser: Chooser<'a, L>,
         rules: &Rules,
         expectation: &'a Expectation,
@@ -135,7 +135,7 @@ impl<'a, L: Lanes> Foresight<'a, L> {
     /// Chooses a placement of a tetromino. If every placement ends the game and the controller avoids that, the first
     /// one.
     #[inline(always)]
-    pub fn place<const N: usize>(
+    pub(crate) fn place<const N: usize>(
         &self,
         rules: &Rules,
         playfield: &PlayfieldOf<L::Word, N>,

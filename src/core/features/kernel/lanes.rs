@@ -11,7 +11,7 @@ use crate::engine::Column;
 /// implementation, as in [`dispatch`](super::dispatch). So do not pass vectors through a library function that takes a
 /// closure, such as `array::map`. The compiler may keep it as a separate function without the features, in which every
 /// intrinsic is a call. In the steps of a surface, such calls took 40 % of the time.
-pub trait Words: Copy + std::fmt::Debug {
+pub(crate) trait Words: Copy + std::fmt::Debug {
     /// The word of a lane, and of a playfield column.
     type Word: Column;
     /// A vector with one float per lane.
@@ -68,7 +68,7 @@ pub trait Words: Copy + std::fmt::Debug {
 }
 
 /// A vector for the columns of a playfield, with operations that need all lanes or must be exact.
-pub trait Lanes: Words {
+pub(crate) trait Lanes: Words {
     /// A vector with one double per lane.
     type Doubles: Doubles;
     /// A vector that holds several of these as its parts, if the machine has larger vectors; otherwise this vector.
@@ -133,14 +133,14 @@ macro_rules! not_widened {
 pub(super) use not_widened;
 
 /// Work for [`Lanes::apart`]. `run` must be `#[inline(always)]`, like [`LaneWork::run`](super::LaneWork::run).
-pub trait Apart {
+pub(crate) trait Apart {
     type Output;
     /// Does the work; [`Lanes::apart`] compiles this call for one machine.
     fn run(self) -> Self::Output;
 }
 
 /// A vector of floats, one per lane of its [`Words`].
-pub trait Floats: Copy {
+pub(crate) trait Floats: Copy {
     /// Repeats a float in every lane.
     fn splat(value: f32) -> Self;
     /// Takes the lanes of `mask` from `other`, the others from `self`.
@@ -154,7 +154,7 @@ pub trait Floats: Copy {
 }
 
 /// A vector of doubles, one per lane of its [`Lanes`].
-pub trait Doubles: Copy {
+pub(crate) trait Doubles: Copy {
     /// Repeats a double in every lane.
     fn splat(value: f64) -> Self;
     /// The value of one lane.
@@ -176,7 +176,7 @@ pub(crate) fn each_part<L: Words>(mask: u32) -> u32 {
 
 /// A vector with a small number in every lane.
 #[inline(always)]
-pub fn small<L: Words>(number: u32) -> L {
+pub(super) fn small<L: Words>(number: u32) -> L {
     L::splat(L::Word::from_u64(number.into()))
 }
 
@@ -212,6 +212,6 @@ pub(crate) fn common_before<L: Lanes>(lanes: L) -> L {
 
 /// The absolute difference of two small numbers.
 #[inline(always)]
-pub fn distance<L: Lanes>(one: L, other: L) -> L {
+pub(super) fn distance<L: Lanes>(one: L, other: L) -> L {
     one.max(other).sub(one.min(other))
 }

@@ -1,17 +1,17 @@
 //! The fast path: measures all placements of one orientation at once, with the vectors of the machine.
 //!
-//! A [`LaneWork`] is work on one playfield size, usually a whole game or a whole batch. [`dispatch`] runs it with the
+//! A `LaneWork` is work on one playfield size, usually a whole game or a whole batch. `dispatch` runs it with the
 //! lanes of a [`Kernel`]: everything is inlined into one function compiled for that machine. All kernels give the same
 //! bits and differ only in speed. This module uses the engine, and knows no agents, games or requests.
 //!
 //! The lanes are as short as the playfield allows: 16 lanes of 16 bits up to 16 x 12 (width x height), 16 lanes of 32
 //! bits up to 16 x 28. Both have kernels written for AVX2 and AVX-512. Larger playfields have 32 lanes of 64 bits as
 //! plain arrays, at a tenth of the speed; the compiler turns them into AVX2 vectors if the machine has them. Games
-//! seldom need the longer lanes: good players keep their stack low, and [`rows_for`] leaves out empty rows. With
+//! seldom need the longer lanes: good players keep their stack low, and `rows_for` leaves out empty rows. With
 //! `bcts8`, 99 % of the pieces on 10 x 20 and 10 x 30 are played as on 10 x 12.
 //!
 //! A sweep measures straight drops as changes to the playfield. Pieces that turn and slide into place, or that hold can
-//! exchange, are measured [together](Together), with one afterstate per lane.
+//! exchange, are measured together, with one afterstate per lane.
 //!
 //! Two things did not pay: AVX-512 for large playfields, and closures in the vector code. Closures are functions
 //! without the target features, so every intrinsic in them becomes a call (a factor of three).
@@ -46,12 +46,15 @@ mod surface;
 mod sweep;
 mod together;
 
-pub use bounds::LaneBounds;
-pub use extractor::{Extractor, PlacementColumns, PlacementRows, PlacementTable};
-pub use foresight::{Ahead, Expectation, Foresight, Terms};
-pub use lanes::{Apart, Doubles, Lanes, Words};
-pub use scorer::{Chooser, ScoredPlacement, Scorer, TerminalValue};
-pub use together::{Measurements, RestingPiece, Together};
+pub(crate) use bounds::LaneBounds;
+pub use extractor::Extractor;
+pub(crate) use extractor::{PlacementColumns, PlacementRows};
+pub(crate) use foresight::{Ahead, Foresight};
+pub use foresight::{Expectation, Terms};
+pub(crate) use lanes::{Apart, Lanes};
+pub(crate) use scorer::{Chooser, Scorer};
+pub use scorer::{ScoredPlacement, TerminalValue};
+pub(crate) use together::{Measurements, RestingPiece, Together};
 
 use crate::engine::{Column, CompactPlayfield, LowPlayfield};
 use portable::{AnyMachine, WordArray};
@@ -125,7 +128,7 @@ impl Default for Kernel {
 /// Work on one playfield size, written for all lanes.
 ///
 /// `run` must be `#[inline(always)]`, so that it is compiled with the target features of each kernel.
-pub trait LaneWork {
+pub(crate) trait LaneWork {
     type Output;
     /// Does the work with the lanes of the kernel that [`dispatch`] has selected.
     fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) -> Self::Output;
@@ -135,7 +138,7 @@ pub trait LaneWork {
 ///
 /// # Panics
 /// If this machine cannot run the kernel.
-pub fn dispatch<J: LaneWork>(kernel: Kernel, width: u8, height: u8, job: J) -> J::Output {
+pub(crate) fn dispatch<J: LaneWork>(kernel: Kernel, width: u8, height: u8, job: J) -> J::Output {
     assert!(kernel.is_available(), "this machine cannot run the {} kernel", kernel.name());
     let low = LowPlayfield::fits(width, height);
     let compact = CompactPlayfield::fits(width, height);
@@ -162,7 +165,7 @@ pub fn dispatch<J: LaneWork>(kernel: Kernel, width: u8, height: u8, job: J) -> J
 /// The number of rows to look at, given the height of the stack: the most that fit into the shortest words with room
 /// for the stack and a piece. If rows are left out, they are at least four; they stay empty, and the next piece cannot
 /// end the game.
-pub fn rows_for(width: u8, height: u8, stack: u32) -> u8 {
+pub(crate) fn rows_for(width: u8, height: u8, stack: u32) -> u8 {
     for rows in [LowPlayfield::MAX_HEIGHT, CompactPlayfield::MAX_HEIGHT] {
         if height <= rows {
             break;

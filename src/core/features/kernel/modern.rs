@@ -11,7 +11,7 @@ use crate::engine::{Clear, Column, Spin};
 
 /// The features of landings that clear lines, one landing per lane.
 #[derive(Clone, Copy, Debug)]
-pub struct ClearLanes<L: Lanes> {
+pub(super) struct ClearLanes<L: Lanes> {
     /// The way in which each lane clears lines, as a bit from bit 1 on; no bit if it clears none.
     ways: L,
     pub base_attack: L,
@@ -21,7 +21,7 @@ pub struct ClearLanes<L: Lanes> {
 impl<L: Lanes> ClearLanes<L> {
     /// An empty value, before anything is measured.
     #[inline(always)]
-    pub fn none() -> Self {
+    pub(super) fn none() -> Self {
         let zero = small::<L>(0);
         ClearLanes { ways: zero, base_attack: zero, idle_t: zero }
     }
@@ -29,7 +29,7 @@ impl<L: Lanes> ClearLanes<L> {
     /// Measures landings, given their cleared lines, their spins, the lanes of T pieces, and the lanes whose playfield
     /// is empty after clearing.
     #[inline(always)]
-    pub fn measure(&mut self, lines: L, spins: &[Spin], ts: u32, empty: u32) {
+    pub(super) fn measure(&mut self, lines: L, spins: &[Spin], ts: u32, empty: u32) {
         let (zero, one) = (small::<L>(0), small::<L>(1));
         let clearing = lines.nonzero();
         let mut full_spins = 0;
@@ -53,7 +53,7 @@ impl<L: Lanes> ClearLanes<L> {
 
     /// 1 in the lanes that clear lines in this way.
     #[inline(always)]
-    pub fn clears(&self, way: u8) -> L {
+    pub(super) fn clears(&self, way: u8) -> L {
         self.ways.and(small(2 << way)).min(small(1))
     }
 }

@@ -11,7 +11,7 @@ use crate::engine::{Column, Shape, Spin, Tetromino};
 
 /// Pieces at rest on one playfield, at most one per lane.
 #[derive(Debug)]
-pub struct PlacementLanes<L: Lanes, const N: usize> {
+pub(super) struct PlacementLanes<L: Lanes, const N: usize> {
     pub(super) count: usize,
     /// The cells of the pieces by column, then by lane.
     pieces: [[L::Word; 32]; N],
@@ -25,7 +25,7 @@ pub struct PlacementLanes<L: Lanes, const N: usize> {
 impl<L: Lanes, const N: usize> PlacementLanes<L, N> {
     /// An empty set of placements.
     #[inline(always)]
-    pub fn none() -> Self {
+    pub(super) fn none() -> Self {
         PlacementLanes {
             count: 0,
             pieces: [[L::Word::EMPTY; 32]; N],
@@ -37,7 +37,7 @@ impl<L: Lanes, const N: usize> PlacementLanes<L, N> {
 
     /// Adds a piece whose lowest cells rest in this row, and whose leftmost cells are in this column.
     #[inline(always)]
-    pub fn add(&mut self, piece: Tetromino, shape: &Shape, row: u32, column: u8, spin: Spin) {
+    pub(super) fn add(&mut self, piece: Tetromino, shape: &Shape, row: u32, column: u8, spin: Spin) {
         let lane = self.count;
         // A shape may have four columns. Columns beyond its width have no cells.
         for j in 0..4 {
@@ -52,7 +52,7 @@ impl<L: Lanes, const N: usize> PlacementLanes<L, N> {
 
     /// Removes all placements, so that the memory can be used again.
     #[inline(always)]
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.count = 0;
         self.ts = 0;
         self.pieces = [[L::Word::EMPTY; 32]; N];
@@ -60,7 +60,7 @@ impl<L: Lanes, const N: usize> PlacementLanes<L, N> {
 
     /// Measures the placements on a playfield, given by its columns.
     #[inline(always)]
-    pub fn measure(
+    pub(super) fn measure(
         &self,
         set: &KernelSet,
         size: &LaneBounds<L>,
@@ -120,7 +120,7 @@ fn clear<L: Lanes>(columns: &mut [L], full: L) {
 }
 
 /// The results of [`PlacementLanes::measure`]. They are large, so the caller provides the memory.
-pub struct LandingLanes<L: Lanes, const N: usize> {
+pub(super) struct LandingLanes<L: Lanes, const N: usize> {
     /// The playfields before and after clearing, if measured.
     playfields: [Option<PlayfieldLanes<L, N>>; 2],
     landing_heights: L,
@@ -134,7 +134,7 @@ pub struct LandingLanes<L: Lanes, const N: usize> {
 impl<L: Lanes, const N: usize> LandingLanes<L, N> {
     /// An empty value, before anything is measured.
     #[inline(always)]
-    pub fn none() -> Self {
+    pub(super) fn none() -> Self {
         let zero = small::<L>(0);
         LandingLanes {
             playfields: [None, None],
@@ -148,7 +148,7 @@ impl<L: Lanes, const N: usize> LandingLanes<L, N> {
 
     /// The values of a feature, one per lane.
     #[inline(always)]
-    pub fn lanes(&self, column: KernelColumn) -> L {
+    pub(super) fn lanes(&self, column: KernelColumn) -> L {
         match (column.feature, &self.playfields[column.stage()]) {
             (LandingHeight, _) => self.landing_heights,
             (LinesCleared, _) => self.lines,
@@ -163,7 +163,7 @@ impl<L: Lanes, const N: usize> LandingLanes<L, N> {
 
     /// The scores of all placements.
     #[inline(always)]
-    pub fn scores(&self, terms: &[Term]) -> L::Doubles {
+    pub(super) fn scores(&self, terms: &[Term]) -> L::Doubles {
         let mut scores = L::Doubles::splat(0.0);
         for term in terms {
             scores = self.lanes(term.column).accumulate(scores, term.weight);

@@ -15,7 +15,7 @@ use crate::engine::Column;
 
 /// The features of one playfield per lane. Features that were not measured are 0.
 #[derive(Clone, Copy)]
-pub struct PlayfieldLanes<L: Lanes, const N: usize> {
+pub(super) struct PlayfieldLanes<L: Lanes, const N: usize> {
     pub(super) values: [L; NUM_SINGLE],
     pub(super) heights: [L; N],
     /// The number of steps of each kind.
@@ -28,7 +28,7 @@ pub struct PlayfieldLanes<L: Lanes, const N: usize> {
 impl<L: Lanes, const N: usize> PlayfieldLanes<L, N> {
     /// An empty value, before anything is measured.
     #[inline(always)]
-    pub fn none() -> Self {
+    pub(super) fn none() -> Self {
         let zero = small::<L>(0);
         PlayfieldLanes {
             values: [zero; NUM_SINGLE],
@@ -41,7 +41,7 @@ impl<L: Lanes, const N: usize> PlayfieldLanes<L, N> {
 
     /// The values of a feature, one per lane; 0 for a feature of a landing.
     #[inline(always)]
-    pub fn lanes(&self, column: KernelColumn) -> L {
+    pub(super) fn lanes(&self, column: KernelColumn) -> L {
         let index = usize::from(column.index);
         match column.feature {
             ColumnHeight => self.heights[index],
@@ -58,7 +58,7 @@ impl<L: Lanes, const N: usize> PlayfieldLanes<L, N> {
 
     /// Measures the playfields with these columns.
     #[inline(always)]
-    pub fn measure(&mut self, size: &LaneBounds<L>, columns: &[L; N], needs: NeededFeatures) {
+    pub(super) fn measure(&mut self, size: &LaneBounds<L>, columns: &[L; N], needs: NeededFeatures) {
         let columns = &columns[..size.width as usize];
         let mut holes = small::<L>(0);
         for (height, column) in self.heights.iter_mut().zip(columns) {

@@ -8,10 +8,10 @@ use crate::engine::Column;
 
 /// `N` lanes of one word each, compiled for a given machine.
 #[derive(Clone, Copy, Debug)]
-pub struct WordArray<W, const N: usize, M>([W; N], PhantomData<M>);
+pub(super) struct WordArray<W, const N: usize, M>([W; N], PhantomData<M>);
 
 /// A machine for which arrays are compiled.
-pub trait Machine: Copy + Debug {
+pub(super) trait Machine: Copy + Debug {
     /// Implements [`Lanes::LARGE_IS_APART`] for few lanes.
     const LARGE_IS_APART: bool;
     /// Implements [`Lanes::apart`] for this machine.
@@ -20,7 +20,7 @@ pub trait Machine: Copy + Debug {
 
 /// The machine that the program is compiled for, without further target features.
 #[derive(Clone, Copy, Debug)]
-pub struct AnyMachine;
+pub(super) struct AnyMachine;
 
 impl Machine for AnyMachine {
     const LARGE_IS_APART: bool = true;
@@ -53,14 +53,14 @@ impl<R, F: FnOnce() -> R> Apart for AtLength<F> {
 
 /// `N` doubles, which the compiler turns into vectors where it can.
 #[derive(Clone, Copy, Debug)]
-pub struct DoubleArray<const N: usize>([f64; N]);
+pub(super) struct DoubleArray<const N: usize>([f64; N]);
 
 /// `N` floats, which the compiler turns into vectors where it can.
 #[derive(Clone, Copy, Debug)]
-pub struct FloatArray<const N: usize>([f32; N]);
+pub(super) struct FloatArray<const N: usize>([f32; N]);
 
 /// Arithmetic on words that [`Column`] lacks.
-pub trait Word: Column {
+pub(super) trait Word: Column {
     /// Sum modulo the word, like all arithmetic here.
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;

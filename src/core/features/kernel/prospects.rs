@@ -23,7 +23,7 @@ use crate::engine::{Column, Placement, PlayfieldOf, Rules, Shape, Tetromino, Top
 
 /// The shapes of all tetrominoes, prepared for sweeps in pairs.
 #[derive(Clone, Debug)]
-pub struct Prospects<L: Lanes>(Vec<FormGroup<L>>);
+pub(super) struct Prospects<L: Lanes>(Vec<FormGroup<L>>);
 
 /// Shapes of one width, one per part of the lanes.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ impl<L: Lanes> Prospects<L> {
     /// Prepares the shapes. `None` unless every sweep measures all features, the controller avoids the end of the game,
     /// and only a landing that sticks out ends it.
     #[inline(always)]
-    pub fn new(scorer: &Scorer, rules: &Rules) -> Option<Self> {
+    pub(super) fn new(scorer: &Scorer, rules: &Rules) -> Option<Self> {
         if rules.top_out != TopOut::Overflow
             || scorer.terminal_value() != TerminalValue::Avoid
             || scorer.plain_terms().is_none()

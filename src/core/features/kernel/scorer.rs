@@ -45,7 +45,7 @@ choice! {
 
 /// A weight vector over a feature set, prepared for playing.
 #[derive(Clone, Debug)]
-pub struct Scorer {
+pub(crate) struct Scorer {
     pub(super) set: KernelSet,
     /// The terms of the score.
     pub(super) terms: Arc<[Term]>,
@@ -60,7 +60,7 @@ pub struct Scorer {
 
 /// A term of a score. The kernels count landing height in halves, so its weight is halved here.
 #[derive(Clone, Copy, Debug)]
-pub struct Term {
+pub(super) struct Term {
     pub(super) column: KernelColumn,
     pub(super) weight: f64,
     /// The weight on the scale of the estimates.
@@ -100,7 +100,7 @@ impl Scorer {
     ///
     /// # Panics
     /// If the numbers of weights and features differ.
-    pub fn new(set: &FeatureSet, weights: &[f64], terminal_value: TerminalValue) -> Option<Scorer> {
+    pub(crate) fn new(set: &FeatureSet, weights: &[f64], terminal_value: TerminalValue) -> Option<Scorer> {
         let set = set.on_kernels().filter(|set| set.needs.are_swept())?.clone();
         let largest = weights.iter().fold(0.0, |largest: f64, weight| largest.max(weight.abs()));
         let scale = if largest > 0.0 { 2f64.powi(-(largest.log2().floor() as i32)) } else { 1.0 };
@@ -125,7 +125,7 @@ impl Scorer {
     }
 
     /// The score of a game-ending placement.
-    pub fn terminal_value(&self) -> TerminalValue {
+    pub(crate) fn terminal_value(&self) -> TerminalValue {
         self.terminal_value
     }
 
@@ -161,7 +161,7 @@ impl Scorer {
 
     /// Prepares the scorer for playfields of one size.
     #[inline(always)]
-    pub fn on<L: Lanes>(&self, size: LaneBounds<L>) -> Chooser<'_, L> {
+    pub(crate) fn on<L: Lanes>(&self, size: LaneBounds<L>) -> Chooser<'_, L> {
         // The largest error of an estimate. Every weight, product and sum is rounded by at most half a unit in the last
         // place of the sum of all absolute values.
         let largest = |term: &Term| f64::from(size.largest(term.column.feature)) * term.weight.abs();
@@ -173,7 +173,7 @@ impl Scorer {
 
     /// The score of a landing, even one that ends the game.
     #[inline(always)]
-    pub fn score<C: Column, const N: usize, L: Lanes<Word = C>>(
+    pub(crate) fn score<C: Column, const N: usize, L: Lanes<Word = C>>(
         &self,
         size: &LaneBounds<L>,
         shape: &Shape,
@@ -300,7 +300,7 @@ impl<L: Lanes, const N: usize> Apart for Contest<'_, L, N> {
 
 /// A scorer on playfields of one size.
 #[derive(Clone, Copy, Debug)]
-pub struct Chooser<'a, L: Lanes> {
+pub(crate) struct Chooser<'a, L: Lanes> {
     pub(super) scorer: &'a Scorer,
     pub(super) size: LaneBounds<L>,
     /// Estimates that differ by more than this have the same order as the scores.
@@ -316,7 +316,7 @@ impl<L: Lanes> Chooser<'_, L> {
 
     /// Chooses among all placements of a tetromino, whose shapes the caller passes.
     #[inline(always)]
-    pub fn choose<const N: usize>(
+    pub(crate) fn choose<const N: usize>(
         &self,
         playfield: &PlayfieldOf<L::Word, N>,
         shapes: &[Shape],
@@ -327,7 +327,7 @@ impl<L: Lanes> Chooser<'_, L> {
 
     /// Like [`Chooser::choose`], without the score.
     #[inline(always)]
-    pub fn place<const N: usize>(
+    pub(crate) fn place<const N: usize>(
         &self,
         playfield: &PlayfieldOf<L::Word, N>,
         shapes: &[Shape],

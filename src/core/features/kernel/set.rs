@@ -12,7 +12,7 @@ use crate::engine::{Column, Landing, PlayfieldOf, Shape};
 
 /// A column of a feature set whose feature the kernels support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KernelColumn {
+pub(crate) struct KernelColumn {
     pub feature: KernelFeature,
     /// Index in a family, 0 for a single feature.
     pub index: u8,
@@ -22,7 +22,7 @@ pub struct KernelColumn {
 
 /// A feature set, and what to measure for it. Clones share one list.
 #[derive(Clone, Debug)]
-pub struct KernelSet {
+pub(crate) struct KernelSet {
     pub columns: Arc<[KernelColumn]>,
     /// All features, for placements that clear nothing.
     pub needs: NeededFeatures,
@@ -32,7 +32,7 @@ pub struct KernelSet {
 
 impl KernelSet {
     /// Prepares the columns of a set.
-    pub fn new(columns: Vec<KernelColumn>) -> KernelSet {
+    pub(crate) fn new(columns: Vec<KernelColumn>) -> KernelSet {
         let (mut needs, mut needs_of_landing) = (NeededFeatures::default(), [NeededFeatures::default(); 2]);
         for column in &columns {
             needs.add(column.feature);
@@ -45,7 +45,7 @@ impl KernelSet {
 
     /// Measures the playfields of a landing, before and after clearing.
     #[inline(always)]
-    pub fn measure<C: Column, const N: usize, L: Lanes<Word = C>>(
+    pub(crate) fn measure<C: Column, const N: usize, L: Lanes<Word = C>>(
         &self,
         size: &LaneBounds<L>,
         landing: &Landing<C, N>,
@@ -65,13 +65,13 @@ impl KernelSet {
 impl KernelColumn {
     /// Index of the playfield on which the feature is measured: 0 before clearing, 1 after.
     #[inline(always)]
-    pub fn stage(self) -> usize {
+    pub(crate) fn stage(self) -> usize {
         usize::from(!self.preclear)
     }
 
     /// The value of the feature for a landing, in the kernels' units, given the results of [`KernelSet::measure`].
     #[inline(always)]
-    pub fn value<C: Column, const N: usize, L: Lanes<Word = C>>(
+    pub(crate) fn value<C: Column, const N: usize, L: Lanes<Word = C>>(
         self,
         shape: &Shape,
         landing: &Landing<C, N>,
@@ -102,7 +102,7 @@ impl KernelColumn {
 }
 
 /// The features of one playfield, as numbers. Features that were not measured are 0.
-pub struct PlayfieldCounts<L: Lanes> {
+pub(crate) struct PlayfieldCounts<L: Lanes> {
     cells: CellCounts<L::Word>,
     surface: Option<SurfaceCounts>,
 }
@@ -110,13 +110,13 @@ pub struct PlayfieldCounts<L: Lanes> {
 impl<L: Lanes> PlayfieldCounts<L> {
     /// An empty value, before anything is measured.
     #[inline(always)]
-    pub fn none() -> Self {
+    pub(crate) fn none() -> Self {
         PlayfieldCounts { cells: CellCounts::default(), surface: None }
     }
 
     /// Measures a playfield from its columns.
     #[inline(always)]
-    pub fn measure(&mut self, size: &LaneBounds<L>, words: &[L::Word], needs: NeededFeatures) {
+    pub(crate) fn measure(&mut self, size: &LaneBounds<L>, words: &[L::Word], needs: NeededFeatures) {
         self.cells = SweepBase::<L>::new(size, words, needs).counts;
         if let Some(surface) = size.surface(words, needs) {
             self.surface = Some(surface.counts);
@@ -125,7 +125,11 @@ impl<L: Lanes> PlayfieldCounts<L> {
 
     /// The value of a column of the set; 0 for a feature of a landing.
     #[inline(always)]
-    pub fn get<C: Column, const N: usize>(&self, playfield: &PlayfieldOf<C, N>, column: KernelColumn) -> u32 {
+    pub(crate) fn get<C: Column, const N: usize>(
+        &self,
+        playfield: &PlayfieldOf<C, N>,
+        column: KernelColumn,
+    ) -> u32 {
         let height = |x: usize| playfield.words()[x].top();
         let x = usize::from(column.index);
         match column.feature {
@@ -141,7 +145,7 @@ impl<L: Lanes> PlayfieldCounts<L> {
 }
 
 /// The features in a sweep that not every sweep measures.
-pub struct SweepExtras<'a, L: Lanes> {
+pub(crate) struct SweepExtras<'a, L: Lanes> {
     /// The height of every column.
     heights: Option<[L; 32]>,
     surface: Option<SweptSurface<'a, L>>,
@@ -150,13 +154,13 @@ pub struct SweepExtras<'a, L: Lanes> {
 impl<'a, L: Lanes> SweepExtras<'a, L> {
     /// An empty value, before anything is measured.
     #[inline(always)]
-    pub fn none() -> Self {
+    pub(crate) fn none() -> Self {
         SweepExtras { heights: None, surface: None }
     }
 
     /// Measures the needed features in place, because the result is large.
     #[inline(always)]
-    pub fn measure(
+    pub(crate) fn measure(
         &mut self,
         swept: &Sweep<L>,
         base: &SweepBase<L>,
@@ -175,7 +179,7 @@ impl<'a, L: Lanes> SweepExtras<'a, L> {
 
     /// The values of a feature, one per lane. Features that were not measured are 0.
     #[inline(always)]
-    pub fn lanes(&self, swept: &Sweep<L>, column: KernelColumn) -> L {
+    pub(crate) fn lanes(&self, swept: &Sweep<L>, column: KernelColumn) -> L {
         let x = usize::from(column.index);
         match (column.feature, &self.heights, &self.surface) {
             (KernelFeature::ColumnHeight, Some(heights), _) => heights[x],

@@ -18,7 +18,7 @@ use crate::engine::{Column, Shape};
 
 /// A surface, prepared for the sweeps of all pieces.
 #[derive(Clone, Copy, Debug)]
-pub struct Surface<L: Lanes> {
+pub(crate) struct Surface<L: Lanes> {
     needs: NeededFeatures,
     width: u32,
     /// Heights of columns x - 2 to x + 5; outside the playfield, a height that no column reaches.
@@ -42,7 +42,7 @@ pub struct Surface<L: Lanes> {
 
 /// Features of one playfield's surface, as numbers.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct SurfaceCounts {
+pub(super) struct SurfaceCounts {
     /// The patterns that occur, as bits.
     patterns: u32,
     steps: [u32; 7],
@@ -55,7 +55,7 @@ pub struct SurfaceCounts {
 
 impl SurfaceCounts {
     /// The value of a feature of the surface; 0 for other features.
-    pub fn get(&self, feature: KernelFeature, index: u8) -> u32 {
+    pub(super) fn get(&self, feature: KernelFeature, index: u8) -> u32 {
         let index = usize::from(index);
         let fits = |tetromino: usize| tetromino == 0 || self.patterns & FITTING[tetromino] != 0;
         match feature {
@@ -135,7 +135,7 @@ pub(super) fn deep_well<L: Lanes>(left: L, height: L, right: L) -> L {
 impl<L: Lanes> Surface<L> {
     /// Measures a playfield from its columns. `pairs` has all ones in the lanes of columns with a right neighbour.
     #[inline(always)]
-    pub fn new(cells: L, pairs: L, width: u32, needs: NeededFeatures) -> Self {
+    pub(crate) fn new(cells: L, pairs: L, width: u32, needs: NeededFeatures) -> Self {
         let zero = small::<L>(0);
         let mut surface = Surface {
             needs,
@@ -156,7 +156,7 @@ impl<L: Lanes> Surface<L> {
 
     /// Measures all placements of a shape, which land on these rows.
     #[inline(always)]
-    pub fn sweep(&self, shape: &Shape, rows: L) -> SweptSurface<'_, L> {
+    pub(crate) fn sweep(&self, shape: &Shape, rows: L) -> SweptSurface<'_, L> {
         let zero = small::<L>(0);
         let mut swept = SweptSurface {
             counts: &self.counts,
@@ -265,7 +265,7 @@ const ODD_LANES: u32 = 0xaaaa_aaaa;
 
 /// The surface after every placement of one orientation.
 #[derive(Clone, Copy, Debug)]
-pub struct SweptSurface<'a, L: Lanes> {
+pub(crate) struct SweptSurface<'a, L: Lanes> {
     counts: &'a SurfaceCounts,
     /// Patterns that occur after the placement.
     patterns: L,
@@ -284,7 +284,7 @@ impl<L: Lanes> SweptSurface<'_, L> {
     /// The value of a feature for each afterstate; 0 for other features than the surface's. Lanes that clear lines or
     /// end the game are undefined.
     #[inline(always)]
-    pub fn get(&self, feature: KernelFeature, index: u8) -> L {
+    pub(crate) fn get(&self, feature: KernelFeature, index: u8) -> L {
         let counts = self.counts;
         let index = usize::from(index);
         let (before, changed) = match feature {

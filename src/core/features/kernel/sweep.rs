@@ -28,7 +28,7 @@ use crate::engine::{Column, Shape, TopOut};
 
 /// The numbers of a shape in every lane. Each part of the lanes may hold another shape of the same width.
 #[derive(Clone, Copy, Debug)]
-pub struct Form<L: Words> {
+pub(super) struct Form<L: Words> {
     width: u8,
     height: L,
     /// For each column, the row of its lowest cell, the row above its highest, and its cells as bits.
@@ -43,7 +43,7 @@ pub struct Form<L: Words> {
 impl<L: Words> Form<L> {
     /// Repeats a shape in every lane.
     #[inline(always)]
-    pub fn of(shape: &Shape) -> Self {
+    pub(super) fn of(shape: &Shape) -> Self {
         match shape.width {
             1 => Form::of_width::<1>(shape),
             2 => Form::of_width::<2>(shape),
@@ -82,7 +82,7 @@ impl<L: Words> Form<L> {
 impl<L: Lanes> Form<L> {
     /// This shape in the first part of a wider vector, and another one in the second part.
     #[inline(always)]
-    pub fn widened(&self, other: &Self) -> Form<L::Wide> {
+    pub(super) fn widened(&self, other: &Self) -> Form<L::Wide> {
         let zero = small::<L::Wide>(0);
         let mut wide = Form {
             width: self.width,
@@ -104,7 +104,7 @@ impl<L: Lanes> Form<L> {
 
 /// Measurements of all placements of one orientation.
 #[derive(Clone, Copy)]
-pub struct Sweep<L: Words> {
+pub(crate) struct Sweep<L: Words> {
     /// Features of the afterstates. Lanes that clear lines or end the game are undefined.
     pub values: [L; NUM_SWEPT],
     /// The rows of the piece's lowest cells.
@@ -121,7 +121,7 @@ impl<L: Words> Sweep<L> {
     /// The lanes that end the game unless they clear lines; under `overflow`, even then. Under `spawn_blocked` no
     /// landing ends the game, and these are the lanes whose piece sticks out: its cells above the playfield vanish.
     #[inline(always)]
-    pub fn ending(&self, base: &SweepBase<L>, top_out: TopOut) -> u32 {
+    pub(crate) fn ending(&self, base: &SweepBase<L>, top_out: TopOut) -> u32 {
         let height = base.size.height;
         // The highest row that the rule allows a piece, and under some rules the playfield, to reach.
         let limit = match top_out {
@@ -154,7 +154,7 @@ impl<L: Words> Sweep<L> {
 
 /// Measures all placements of a shape.
 #[inline(always)]
-pub fn sweep<L: Lanes>(base: &SweepBase<L>, shape: &Shape, needs: NeededFeatures) -> Sweep<L> {
+pub(super) fn sweep<L: Lanes>(base: &SweepBase<L>, shape: &Shape, needs: NeededFeatures) -> Sweep<L> {
     L::large(SweepShape { base, shape, needs })
 }
 

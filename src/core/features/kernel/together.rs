@@ -19,7 +19,7 @@ use crate::features::sets::FeatureSet;
 
 /// A feature set, prepared for measuring placements together, and optional weights.
 #[derive(Clone, Debug)]
-pub struct Together {
+pub(crate) struct Together {
     set: KernelSet,
     /// Terms of the score; empty if no scores are wanted.
     terms: Arc<[Term]>,
@@ -27,7 +27,7 @@ pub struct Together {
 
 /// A piece at rest: everything about a placement that its features depend on.
 #[derive(Clone, Copy, Debug)]
-pub struct RestingPiece {
+pub(crate) struct RestingPiece {
     pub piece: Tetromino,
     pub shape: &'static Shape,
     /// Row of the piece's lowest cells.
@@ -39,7 +39,7 @@ pub struct RestingPiece {
 
 /// Measurements of placements, one entry per placement.
 #[derive(Clone, Debug, Default)]
-pub struct Measurements {
+pub(crate) struct Measurements {
     /// The scores, if weights were given.
     pub scores: Vec<f64>,
     /// The feature vectors, row-major, if wanted.
@@ -55,20 +55,20 @@ impl Together {
     ///
     /// # Panics
     /// If the numbers of weights and features differ.
-    pub fn new(set: Option<&FeatureSet>, weights: Option<&[f64]>) -> Option<Together> {
+    pub(crate) fn new(set: Option<&FeatureSet>, weights: Option<&[f64]>) -> Option<Together> {
         let set = set.map_or_else(|| Some(KernelSet::new(Vec::new())), |set| set.on_kernels().cloned())?;
         let terms = weights.map_or(Some(Vec::new()), |weights| Term::all(&set, weights, 1.0))?;
         Some(Together { set, terms: terms.into() })
     }
 
     /// Prepares the set and the weights of a scorer.
-    pub fn like(scorer: &Scorer) -> Together {
+    pub(crate) fn like(scorer: &Scorer) -> Together {
         Together { set: scorer.set.clone(), terms: scorer.terms.clone() }
     }
 
     /// Whether placements on this playfield can be measured together, because no landing reaches the four upper rows.
     #[inline]
-    pub fn holds(rules: &Rules, playfield: &Playfield) -> bool {
+    pub(crate) fn holds(rules: &Rules, playfield: &Playfield) -> bool {
         rules.pieces.is_tetrominoes() && playfield.occupied_rows().top() + 8 <= u32::from(rules.height)
     }
 
@@ -76,7 +76,7 @@ impl Together {
     ///
     /// # Panics
     /// If [`Together::holds`] is false for the playfield, or its width is not the set's.
-    pub fn measure(
+    pub(crate) fn measure(
         &self,
         kernel: Kernel,
         rules: &Rules,

@@ -1,6 +1,6 @@
 //! Every kernel gives the same bits as the features' own functions, on games of many sizes.
 
-use tetrion_core::agents::{Kernel, LinearAgent, TerminalValue};
+use tetrion_core::agents::{Agent, Kernel, LinearAgent, TerminalValue};
 use tetrion_core::engine::rng::{Tag, below, word};
 use tetrion_core::engine::{
     Dealer, OrientationTable, Placement, Playfield, Randomizer, Rules, Tetromino, TopOut, placements,
@@ -8,6 +8,7 @@ use tetrion_core::engine::{
 use tetrion_core::features::kernel::Extractor;
 use tetrion_core::features::{FEATURES, FeatureSet, Measure};
 use tetrion_core::placements::{Options, Position, enumerate_on, enumerate_plainly};
+use tetrion_testing::choose_plainly;
 
 /// Names of all features that sweeps support, before and after clearing; one per family that grows with the width.
 fn all_known(width: u8) -> Vec<String> {
@@ -19,7 +20,7 @@ fn all_known(width: u8) -> Vec<String> {
 /// Names of all features that the kernels support, including those for placements measured together.
 pub fn all_known_together(width: u8) -> Vec<String> {
     let mut names = Vec::new();
-    for feature in FEATURES.iter().filter(|feature| feature.kernel.is_some()) {
+    for feature in FEATURES.iter().filter(|feature| feature.is_on_kernels()) {
         let name = feature.name;
         let (first, last) = match feature.family_size(width) {
             None => Default::default(),
@@ -48,7 +49,7 @@ fn check_game(rules: &Rules, agent: &LinearAgent, seed: u64, max_pieces: u64) ->
     let mut playfield = Playfield::empty(rules.width, rules.height);
     for n in 0..max_pieces {
         let piece = dealer.deal().unwrap();
-        let plain = agent.choose_plainly(rules, &playfield, piece);
+        let plain = choose_plainly(agent, rules, &playfield, piece);
         for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
             let fast = agent.choose(kernel, rules, &playfield, piece);
             assert_eq!(
@@ -59,7 +60,7 @@ fn check_game(rules: &Rules, agent: &LinearAgent, seed: u64, max_pieces: u64) ->
                 rules.width,
                 rules.height,
                 agent.set().names(),
-                agent.terminal_value(),
+                Agent::Linear(agent.clone()).terminal_value(),
             );
         }
         let mut chosen = plain.placement;
@@ -130,7 +131,7 @@ fn all_kernels_choose_as_the_plain_functions_do_on_random_games_of_every_width()
             let rules = Rules::simplified(width, height);
             for terminal_value in [TerminalValue::Avoid, TerminalValue::Score] {
                 let everything = agent(&all_known(width), width, seed, terminal_value);
-                assert!(everything.scorer().is_some());
+                assert!(everything.is_fast());
                 pieces += check_game(&rules, &everything, seed, 60);
             }
         }
@@ -191,7 +192,7 @@ fn positions_from_outside_may_hold_full_rows_and_reach_the_top() {
             let rules = Rules { top_out, ..Rules::simplified(width, height) };
             for terminal_value in [TerminalValue::Avoid, TerminalValue::Score] {
                 let agent = agent(&all_known(width), width, seed, terminal_value);
-                let plain = agent.choose_plainly(&rules, &playfield, piece);
+                let plain = choose_plainly(&agent, &rules, &playfield, piece);
                 for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
                     assert_eq!(
                         agent.choose(kernel, &rules, &playfield, piece),
@@ -244,7 +245,7 @@ fn scores_that_floats_cannot_tell_apart_are_compared_in_doubles() {
         // Many placements are worth nearly the same: what differs is beyond the precision of a float.
         let nearly_one = |n| scale * (-1.0 + 1e-11 * weight(seed, n));
         let agent = LinearAgent::new(set, (0..5).map(nearly_one).collect(), TerminalValue::Avoid).unwrap();
-        assert!(agent.scorer().is_some());
+        assert!(agent.is_fast());
         for height in [10, 20, 30] {
             check_game(&Rules::simplified(10, height), &agent, seed, 200);
         }
@@ -255,10 +256,10 @@ fn scores_that_floats_cannot_tell_apart_are_compared_in_doubles() {
 fn weights_that_the_kernels_cannot_add_up_exactly_are_played_plainly() {
     let set = FeatureSet::named("height4", 10).unwrap();
     let tiny = LinearAgent::new(set, vec![-5e-324, 1e-310, -1.0, 0.0], TerminalValue::Avoid).unwrap();
-    assert!(tiny.scorer().is_none());
+    assert!(!tiny.is_fast());
     let rules = Rules::default();
     let choice = tiny.choose(Kernel::best(), &rules, &Playfield::empty(10, 20), Tetromino::T);
-    assert_eq!(choice, tiny.choose_plainly(&rules, &Playfield::empty(10, 20), Tetromino::T));
+    assert_eq!(choice, choose_plainly(&tiny, &rules, &Playfield::empty(10, 20), Tetromino::T));
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use tetrion_core::engine::rng::{Tag, below, word};
 use tetrion_core::engine::{
-    Fall, FallingPiece, Hand, Key, Landed, Placement, Playfield, Rules, Tetromino, TopOut, is_blocked,
-    placements, settle,
+    Fall, FallingPiece, Hand, Key, Landed, MovingPiece, Placement, Playfield, Rules, Tetromino, TopOut,
+    is_blocked, placements, settle,
 };
 use tetrion_core::features::FeatureSet;
 use tetrion_core::placements::{Options, Placements, Position, enumerate, num_rows};
@@ -32,6 +32,12 @@ fn jagged(width: u8, height: u8, seed: u64) -> Playfield {
         })
         .collect();
     Playfield::from_columns(width, height, &columns)
+}
+
+/// The next key of a piece that only falls, whatever is on the playfield.
+fn key_towards(piece: FallingPiece, target: Placement, width: u8) -> Key {
+    let rules = Rules { width, ..Rules::preset("lab").unwrap() };
+    MovingPiece::Falling(piece).key_towards(&rules, &Playfield::empty(width, rules.height), target)
 }
 
 #[test]
@@ -270,7 +276,7 @@ fn keys_lead_to_the_placement_they_aim_at() {
                 let mut falling = FallingPiece::spawn(piece, width, height);
                 let mut presses = 0;
                 loop {
-                    let fall = falling.step(falling.key_towards(target, width), &playfield);
+                    let fall = falling.step(key_towards(falling, target, width), &playfield);
                     falling = fall.piece;
                     presses += 1;
                     if fall.rests {
@@ -295,7 +301,7 @@ fn turns_come_before_steps_and_half_turns_go_left() {
         let mut falling = FallingPiece::spawn(piece, 10, 20);
         let mut pressed = String::new();
         loop {
-            let key = falling.key_towards(target, 10);
+            let key = key_towards(falling, target, 10);
             pressed.push_str(&(key as u8).to_string());
             let fall = falling.step(key, &playfield);
             falling = fall.piece;
@@ -318,13 +324,13 @@ fn turns_come_before_steps_and_half_turns_go_left() {
     // An I that lies does not fit beside the middle of five columns: it makes room first.
     let falling = FallingPiece::spawn(Tetromino::I, 5, 20);
     let lying = Placement::straight(1, 1);
-    assert_eq!(falling.key_towards(lying, 5), Key::Left);
-    assert_eq!(FallingPiece { column: 1, ..falling }.key_towards(lying, 5), Key::TurnRight);
+    assert_eq!(key_towards(falling, lying, 5), Key::Left);
+    assert_eq!(key_towards(FallingPiece { column: 1, ..falling }, lying, 5), Key::TurnRight);
     // So does a T on any playfield that keys have moved to the wall, its flat side first.
     let created = Placement::straight(0, 3);
     let at_the_wall = FallingPiece { turns: 1, column: 0, ..FallingPiece::spawn(Tetromino::T, 10, 20) };
-    assert_eq!(at_the_wall.key_towards(created, 10), Key::Right);
-    assert_eq!(FallingPiece { column: 1, ..at_the_wall }.key_towards(created, 10), Key::TurnLeft);
+    assert_eq!(key_towards(at_the_wall, created, 10), Key::Right);
+    assert_eq!(key_towards(FallingPiece { column: 1, ..at_the_wall }, created, 10), Key::TurnLeft);
 }
 
 /// From wherever a piece can be to wherever it can land.
@@ -346,7 +352,7 @@ fn keys_are_those_of_the_notebooks_agent() {
                 let created = NotebookPiece::created(piece.letter(), column.into(), 10);
                 let model = (0..turns).fold(created, |piece, _| piece.rotated_right());
                 for (target, landed) in targets.iter().zip(&landed) {
-                    let key = falling.key_towards(*target, width);
+                    let key = key_towards(falling, *target, width);
                     let expected = model.key_towards(landed);
                     let turned = match expected {
                         3 => model.clone().rotated_left(),
@@ -402,14 +408,14 @@ fn enumerations_list_what_can_be_reached_and_the_key_towards_it() {
             assert_eq!(listed.row_offsets, [0, num_rows(&rules, &position)]);
             assert_eq!(listed.features.len(), actions.len() * set.len());
             let created = FallingPiece::spawn(piece, 9, 12);
-            let first_keys: Vec<i32> = all.iter().map(|to| created.key_towards(*to, 9) as i32).collect();
+            let first_keys: Vec<i32> = all.iter().map(|to| key_towards(created, *to, 9) as i32).collect();
             assert_eq!(listed.actions, if keys { first_keys } else { actions });
             if keys {
                 // On its way it has turned and moved: the same placements, and the keys from where it is.
                 let falling = FallingPiece { turns: 3, column: 3, row: 10, ..created };
                 let on_its_way = Position { falling: Some(falling.into()), ..position };
                 let later = enumerate(&rules, &[on_its_way], Some(&set), Options::default());
-                let next_keys = all.iter().map(|to| falling.key_towards(*to, 9) as i32).collect();
+                let next_keys = all.iter().map(|to| key_towards(falling, *to, 9) as i32).collect();
                 assert_eq!(later, Placements { actions: next_keys, ..listed });
             }
         }

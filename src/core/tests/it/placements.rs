@@ -66,7 +66,8 @@ fn one_by_one(rules: &Rules, position: &Position, set: &FeatureSet) -> Placement
         rows.anchors.push((landing.row + shape.anchor_row) as i8);
         rows.anchors.push((placement.column + shape.anchor_column) as i8);
         for row in 0..shape.height {
-            let columns = (0..shape.width).filter(|column| shape.row_bits(row) >> column & 1 == 1);
+            let columns =
+                (0..shape.width).filter(|column| shape.column_bits(usize::from(*column)) >> row & 1 == 1);
             rows.cells.extend(
                 columns.flat_map(|column| [(landing.row + row) as i8, (placement.column + column) as i8]),
             );
@@ -93,7 +94,7 @@ fn the_columns_are_the_landings_one_by_one() {
                 .map(|k| Position {
                     playfield: random_playfield(&rules, &mut draws),
                     // Every eighth has nothing to place: its rows are missing, its neighbours' are not.
-                    hand: Tetromino::from_index(k % 8).map(Hand::only),
+                    hand: Tetromino::ALL.get(k % 8).copied().map(Hand::only),
                     chain: Default::default(),
                     falling: None,
                 })

@@ -14,6 +14,7 @@ use tetrion_core::pool::{Party, Pool};
 use tetrion_core::rollout::{
     Bounds, Counters, Deal, Episode, Evaluation, NextGame, PlayedGame, SLICE, spawn,
 };
+use tetrion_testing::choose_plainly;
 
 const BCTS: [f64; 8] =
     [-12.62900, 6.601974, -9.215815, -19.77356, -13.08335, -10.48747, -1.611863, -24.04087];
@@ -101,7 +102,7 @@ fn check_episode(rules: &Rules, agent: &LinearAgent, seed: u64, max_pieces: u64)
                 (end, score) = (Some(EpisodeEnd::ToppedOut), score + rules.scoring.game_end);
                 break;
             }
-            let placement = agent.choose_plainly(rules, &playfield, piece).placement;
+            let placement = choose_plainly(agent, rules, &playfield, piece).placement;
             let shape = placement.shape(rules, piece).unwrap();
             let landed = playfield.drop(shape, placement.column, rules.top_out);
             highest = highest.max(playfield.occupied_rows().top());

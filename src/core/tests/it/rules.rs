@@ -1,8 +1,8 @@
 //! The rules, as drawings before and after, and the sequences that seeds deal.
 
 use tetrion_core::engine::{
-    Dealer, DrawingError, Landed, OrientationTable, PieceSet, Placement, Playfield, Randomizer, Rules,
-    Tetromino, TopOut, episode_seed, is_blocked, parse_sequence, placements,
+    Dealer, DrawingError, Landed, OrientationTable, Placement, Playfield, Randomizer, Rules, Tetromino,
+    TopOut, episode_seed, is_blocked, parse_sequence, placements,
 };
 
 /// Drops a piece into a drawing and compares the drawing afterwards, the lines and the end of the game.
@@ -245,38 +245,6 @@ fn uniform_pieces_are_uniform() {
     // Six degrees of freedom: 22.5 is the 99.9 % point.
     let chi_squared: f64 = counts.iter().map(|&n| (f64::from(n) - 10_000.0).powi(2) / 10_000.0).sum();
     assert!(chi_squared < 22.5, "{counts:?}");
-}
-
-#[test]
-fn a_dealer_goes_on_where_its_state_was_taken_and_reseeding_keeps_the_open_bag() {
-    for randomizer in [Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced, Randomizer::Nes] {
-        let mut dealer = Dealer::seeded(randomizer, 7);
-        for _ in 0..10 {
-            dealer.deal();
-        }
-        let restored = Dealer::from_state(randomizer, dealer.state(&PieceSet::TETROMINOES));
-        assert_eq!(dealt(restored.clone(), 30), dealt(dealer.clone(), 30));
-
-        let mut reseeded = restored;
-        reseeded.reseed(8);
-        let (before, after) = (dealt(dealer, 30), dealt(reseeded, 30));
-        assert_ne!(before, after);
-        if randomizer == Randomizer::Bag7 {
-            assert_eq!(before[..4], after[..4], "pieces 10..14 are in the open bag");
-        }
-    }
-}
-
-#[test]
-fn a_dealer_that_restarts_has_forgotten_the_episode_before() {
-    for randomizer in [Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced, Randomizer::Nes] {
-        let mut dealer = Dealer::seeded(randomizer, 7);
-        for _ in 0..10 {
-            dealer.deal();
-        }
-        dealer.restart(8);
-        assert_eq!(dealt(dealer, 100), dealt(Dealer::seeded(randomizer, 8), 100), "{randomizer:?}");
-    }
 }
 
 /// A tetromino that fell behind comes sooner: counts stay closer together than those of independent draws.

@@ -2,11 +2,12 @@
 
 use tetrion_core::agents::{Kernel, LinearAgent, Sight, TerminalValue};
 use tetrion_core::engine::{
-    Hand, NamedChoice, Odds, Placement, Playfield, Rules, SpinRule, Tetromino, TopOut, comes_to_rest, land,
+    Chain, Column, Hand, NamedChoice, Odds, Placement, Playfield, Rules, SpinRule, Tetromino, TopOut,
     placements,
 };
-use tetrion_core::features::kernel::{RestingPiece, ScoredPlacement, Together};
-use tetrion_core::features::{FeatureSet, Seen};
+use tetrion_core::features::FeatureSet;
+use tetrion_core::features::kernel::ScoredPlacement;
+use tetrion_core::placements::{Options, Position, enumerate_plainly, enumerate_with};
 
 use crate::kernel::all_known_together;
 use tetrion_testing::{Dice, playfield};
@@ -38,6 +39,11 @@ fn weight(dice: &mut Dice) -> f64 {
 
 fn kernels() -> impl Iterator<Item = Kernel> {
     Kernel::ALL.into_iter().filter(|kernel| kernel.is_available())
+}
+
+/// Whether placements are measured together: no landing reaches the four upper rows.
+fn is_low(rules: &Rules, playfield: &Playfield) -> bool {
+    playfield.occupied_rows().top() + 8 <= u32::from(rules.height)
 }
 
 /// The scores by the features' own functions.
@@ -118,46 +124,28 @@ fn scores_and_choices_have_the_bits_of_the_plain_ones() {
                 None => assert_eq!(choice.score, f64::NEG_INFINITY, "{what}"),
             }
         }
-        measured += u32::from(Together::holds(&rules, &playfield));
+        measured += u32::from(is_low(&rules, &playfield));
     }
     assert!(measured > 1000, "{measured} playfields with a low stack");
 }
 
 #[test]
-fn feature_vectors_lines_and_empty_playfields_are_those_of_each_landing() {
+fn listed_placements_have_the_numbers_of_each_landing() {
     let dice = &mut Dice(72, 0);
     let mut cleared = [0; 5];
     for _ in 0..1500 {
         let rules = rules(dice);
         let (playfield, hand) = (playfield(&rules, dice), hand(&rules, dice));
-        if !Together::holds(&rules, &playfield) {
+        if !is_low(&rules, &playfield) {
             continue;
         }
         let set = set(rules.width, dice);
-        let together = Together::new(Some(&set), None).expect("features that are known");
-        let all = hand.placements(&rules, &playfield);
-        let rest = |&(piece, placement): &(Tetromino, Placement)| {
-            let (shape, row) = comes_to_rest(&rules, &playfield, piece, placement);
-            RestingPiece { piece, shape, row, column: placement.column, spin: placement.spin() }
-        };
-        let rests: Vec<RestingPiece> = all.iter().map(rest).collect();
-        let mut vectors = Vec::new();
-        let (mut lines, mut is_empty) = (Vec::new(), Vec::new());
-        let mut vector = vec![0.0; set.len()];
-        for &(piece, placement) in &all {
-            let (shape, landing) = land(&rules, &playfield, piece, placement);
-            set.evaluate(&Seen { piece, spin: placement.spin(), shape, landing: &landing }, &mut vector);
-            vectors.extend(vector.iter().map(|&value| value as f32));
-            lines.push(landing.lines);
-            is_empty.push(landing.afterstate.occupied_rows() == 0);
-            cleared[usize::from(landing.lines.min(4))] += 1;
-        }
+        let positions = [Position { playfield, hand: Some(hand), chain: Chain::default(), falling: None }];
+        let plain = enumerate_plainly(&rules, &positions, Some(&set), Options::default());
+        plain.lines.iter().for_each(|&lines| cleared[usize::from(lines.min(4))] += 1);
         for kernel in kernels() {
-            let measured = together.measure(kernel, &rules, &playfield, &rests, true);
-            let what = format!("{}: {:?} on\n{playfield}", kernel.name(), set.names());
-            assert_eq!(measured.features, vectors, "{what}");
-            assert_eq!((&measured.lines, &measured.is_empty), (&lines, &is_empty), "{what}");
-            assert!(measured.scores.is_empty());
+            let fast = enumerate_with(kernel, &rules, &positions, Some(&set), Options::default());
+            assert_eq!(fast, plain, "{}: {:?} on\n{playfield}", kernel.name(), set.names());
         }
     }
     assert!(cleared.iter().all(|count| *count > 20), "{cleared:?} placements with 0 to 4 lines");

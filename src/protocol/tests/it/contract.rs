@@ -182,7 +182,7 @@ fn the_choices_have_the_numbers_and_names_of_their_enums() {
 
 #[test]
 fn the_ends_of_episodes_have_the_numbers_and_names_of_their_enum() {
-    for end in [None].into_iter().chain(EpisodeEnd::ALL.map(Some)) {
+    for end in (0..=u8::MAX).filter_map(EpisodeEnd::with_number) {
         let in_proto = pb::EpisodeEnd::try_from(i32::from(EpisodeEnd::number(end))).unwrap().as_str_name();
         assert_eq!(format!("EPISODE_END_{}", EpisodeEnd::name(end).to_uppercase()), in_proto);
     }

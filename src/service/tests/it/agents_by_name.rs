@@ -4,8 +4,7 @@
 use std::sync::atomic::AtomicBool;
 
 use tetrion_core::agents::{
-    AGENTS, Agent, Controller, Expectation, ExpectationAgent, Kernel, KeyAgent, LookaheadAgent, MonteCarlo,
-    Search, Terms,
+    AGENTS, Agent, Controller, Expectation, Kernel, KeyAgent, LookaheadAgent, MonteCarlo, Search, Terms,
 };
 use tetrion_core::engine::{Randomizer, Rules};
 use tetrion_core::rollout::{Deal, Evaluation, PlayedGame};
@@ -104,10 +103,8 @@ fn small_table() -> pb::NTuple {
 }
 
 fn dt_10(expectation: Expectation) -> Agent {
-    Agent::Expectation(ExpectationAgent::new(
-        Controller::named("dt-10").unwrap().agent(8).unwrap(),
-        expectation,
-    ))
+    let controller = Controller::named("dt-10").unwrap().agent(8).unwrap();
+    Agent::searching(controller, Search::Expectation(expectation))
 }
 
 fn played(evaluation: &Evaluation) -> Vec<PlayedGame> {

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use tetrion_core::agents::{Agent, Controller, Expectation, ExpectationAgent, Kernel};
+use tetrion_core::agents::{Agent, Controller, Expectation, Kernel, Search};
 use tetrion_core::engine::{Garbage, Randomizer, Rules};
 use tetrion_core::pool::Pool;
 use tetrion_core::rollout::{Deal, EstimatedGame, Evaluation};
@@ -84,10 +84,7 @@ fn estimates_agree_with_whole_games() {
     let garbage = Garbage { lines_per_piece: 0.1, hole_move_chance: 0.3, delay_pieces: 1 };
     let foresight = |rules: &Rules| {
         let agent = Controller::named("dt-10").unwrap().agent(rules.width).unwrap();
-        Agent::Expectation(ExpectationAgent::new(
-            agent,
-            Expectation { placements: 2, ..Expectation::DEFAULT },
-        ))
+        Agent::searching(agent, Search::Expectation(Expectation { placements: 2, ..Expectation::DEFAULT }))
     };
     let linear = |rules: &Rules| controller("bcts", rules.width);
     // Randomizers whose bags and counts belong to a position, what comes up from below, keys, and the agents' own draws.

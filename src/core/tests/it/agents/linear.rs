@@ -7,6 +7,7 @@ use tetrion_core::engine::{
 };
 
 use super::{choose, flat_stacking, linear};
+use tetrion_testing::choose_plainly;
 
 /// The smart agent as its report has it: cells, and the sum written out. Row 0 is the lowest row.
 fn plain_smart(rules: &Rules, cells: &[Vec<bool>], piece: Tetromino) -> Placement {
@@ -34,7 +35,7 @@ fn plain_smart(rules: &Rules, cells: &[Vec<bool>], piece: Tetromino) -> Placemen
         for column in 0..=width - usize::from(shape.width) {
             let offsets: Vec<(usize, usize)> = (0..shape.height)
                 .flat_map(|r| (0..shape.width).map(move |c| (r, c)))
-                .filter(|&(r, c)| shape.row_bits(r) >> c & 1 == 1)
+                .filter(|&(r, c)| shape.column_bits(c.into()) >> r & 1 == 1)
                 .map(|(r, c)| (usize::from(r), usize::from(c)))
                 .collect();
             let is_free =
@@ -119,14 +120,14 @@ fn the_fast_way_to_stack_flatly_has_the_bits_of_the_plain_functions() {
                 // Odd weights, so that another order of summation shows.
                 let weights: Vec<f64> = (0..4).map(|k| draw(k) as f64 / 1e19 - 0.9).collect();
                 let agent = linear("flatstack", width, &weights, terminal_value);
-                assert!(agent.is_fast() && agent.scorer().is_none());
+                assert!(agent.is_fast());
                 let mut playfield = Playfield::empty(width, height);
                 for k in 10..130 {
                     let piece = Tetromino::ALL[(draw(k) % 7) as usize];
                     if is_blocked(&rules, &playfield, piece) {
                         break;
                     }
-                    let plain = agent.choose_plainly(&rules, &playfield, piece);
+                    let plain = choose_plainly(&agent, &rules, &playfield, piece);
                     for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
                         let fast = agent.choose(kernel, &rules, &playfield, piece);
                         assert_eq!(fast, plain, "{piece} under {top_out:?}, {terminal_value:?}\n{playfield}");
@@ -135,7 +136,7 @@ fn the_fast_way_to_stack_flatly_has_the_bits_of_the_plain_functions() {
                     choices += 1;
                     // Flat stacks by the report's own weights, and anything now and then.
                     let all = placements(&rules, &playfield, piece);
-                    let flat = flat_stacking(width).choose_plainly(&rules, &playfield, piece);
+                    let flat = choose_plainly(&flat_stacking(width), &rules, &playfield, piece);
                     let wild = all.nth((draw(1000 + k) % u64::from(all.len())) as u32).unwrap();
                     let chosen = if k % 5 == 0 { wild } else { flat.placement };
                     let shape = chosen.shape(&rules, piece).unwrap();
@@ -154,7 +155,7 @@ fn where_pieces_walk_the_kernel_chooses_what_the_plain_functions_choose() {
     let rules = Rules { height: 9, ..Rules::preset("genetic").unwrap() };
     for name in ["genetic", "lab-uniform", "dellacherie"] {
         let agent = Controller::named(name).unwrap().agent(10).unwrap();
-        assert!(agent.scorer().is_some(), "{name}");
+        assert!(agent.is_fast(), "{name}");
         let (mut clear, mut in_the_way) = (0, 0);
         for seed in 0..60 {
             let mut dealer = Dealer::seeded(Randomizer::Uniform, seed);
@@ -164,7 +165,7 @@ fn where_pieces_walk_the_kernel_chooses_what_the_plain_functions_choose() {
                 if is_blocked(&rules, &playfield, piece) {
                     break;
                 }
-                let plain = agent.choose_plainly(&rules, &playfield, piece);
+                let plain = choose_plainly(&agent, &rules, &playfield, piece);
                 for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
                     assert_eq!(agent.choose(kernel, &rules, &playfield, piece), plain, "{name}\n{playfield}");
                 }

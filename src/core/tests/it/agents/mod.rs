@@ -147,7 +147,7 @@ fn looks_ahead_find_what_their_definition_says() {
                 let rules = Rules { preview, ..Rules::simplified(width, height) };
                 let set = FeatureSet::custom(&features, width).unwrap();
                 let linear = LinearAgent::new(set, weights.to_vec(), terminal_value).unwrap();
-                assert_eq!(linear.scorer().is_some(), is_fast);
+                assert_eq!(linear.is_fast(), is_fast);
                 let agent = Agent::Lookahead(LookaheadAgent::new(linear, lookahead));
                 for seed in 0..3 {
                     let mut playfield = Playfield::empty(width, height);

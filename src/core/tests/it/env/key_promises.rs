@@ -92,10 +92,7 @@ fn keys_lead_to_the_placements_that_they_are_promised_for() {
                 batch.restore(None, Restored::Positions(std::slice::from_ref(&start)), None).unwrap();
                 let mut asked = 0;
                 while batch.statistics(0).pieces == 0 {
-                    let tetrion_core::engine::MovingPiece::Steered(piece) = batch.falling(0).unwrap() else {
-                        panic!("it is steered")
-                    };
-                    let next = piece.key_towards(&rules, &playfield, placement);
+                    let next = batch.falling(0).unwrap().key_towards(&rules, &playfield, placement);
                     if asked == 0 {
                         assert_eq!(all.actions[row], next as i32, "the action is the next key");
                     }

@@ -16,6 +16,7 @@ use tetrion_core::placements::{Options, Position, enumerate};
 
 use super::modern_game::{Game, Way};
 use super::{Dice, letters, see};
+use tetrion_testing::choose_plainly;
 use tetrion_twins::{TETROMINOES, bag7_sequence};
 
 fn guideline() -> Rules {
@@ -185,7 +186,7 @@ fn random_games_are_those_of_the_twin() {
 #[test]
 fn a_number_of_an_action_says_what_the_proto_file_says() {
     let rules = guideline();
-    assert_eq!((rules.spot_rows(), rules.spin_labels(), rules.num_placements()), (24, 3, 2880));
+    assert_eq!((rules.spin_labels(), rules.num_placements()), (3, 40 * 24 * 3));
     assert_eq!(rules.num_actions(), 2 * 2880);
     // ((1 * 10 + 7) * 24 + 5) * 3 + 2, and as many more as there are placements.
     let spot = Some(Spot { row: 5, spin: tetrion_core::engine::Spin::Full });
@@ -257,7 +258,7 @@ fn orientations_are_those_of_the_proto_file() {
         let shapes = guideline().shapes(piece).iter().map(|shape| {
             let cell = |row: u8, column: u8| match (row, column) {
                 at if at == (shape.anchor_row, shape.anchor_column) => '@',
-                (row, column) if shape.row_bits(row) >> column & 1 == 1 => '#',
+                (row, column) if shape.column_bits(column.into()) >> row & 1 == 1 => '#',
                 _ => '.',
             };
             let row = |row| (0..shape.width).map(|column| cell(row, column)).collect::<String>();
@@ -353,7 +354,7 @@ fn spins_and_tucks_are_actions_of_their_own() {
     let row = found.placements.iter().position(|number| *number == down(Full).action(&rules) as i32).unwrap();
     assert_eq!(found.features[row * 4..][..4], features.map(|value| value as f32));
     let agent = LinearAgent::new(set, vec![-1.0, 1.0, 1.0, -1.0], TerminalValue::Avoid).unwrap();
-    let choice = agent.choose_plainly(&rules, &playfield, Tetromino::T);
+    let choice = choose_plainly(&agent, &rules, &playfield, Tetromino::T);
     assert_eq!((choice.placement, choice.score), (down(Full), 5.0), "a controller sees what it is");
     let outcome = batch.step(&[down(Full).action(&rules) as i32], None).unwrap();
     let seen: Vec<f32> = see(&batch, Field::Features, None)

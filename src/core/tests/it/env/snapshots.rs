@@ -56,6 +56,30 @@ fn a_snapshot_replays_as_often_as_it_is_restored() {
 }
 
 #[test]
+fn pieces_go_on_where_a_state_was_taken_and_reseeding_keeps_the_open_bag() {
+    for randomizer in [Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced, Randomizer::Nes] {
+        let rules = Rules { randomizer, preview: 0, height: 28, ..bag_rules() };
+        let mut batch = batch_of(rules, 1);
+        play(&mut batch, 9, &mut Dice::new(1));
+        let states = [batch.state(0)];
+        let before = states[0].deal(40);
+        play(&mut batch, 1, &mut Dice::new(1));
+        assert_eq!(batch.state(0).deal(39), before[1..], "{randomizer:?}");
+        batch.restore(None, Restored::States(&states), Some(8)).unwrap();
+        let after = batch.state(0).deal(40);
+        assert_ne!(before, after, "{randomizer:?}");
+        if randomizer == Randomizer::Bag7 {
+            assert_eq!(before[..5], after[..5], "pieces 9..14 are in the open bag");
+        }
+        // An episode has forgotten the one before.
+        batch.reset(None, Some(&Seeding::Seed(8))).unwrap();
+        let mut new = EnvBatch::new(batch.config().clone(), &Seeding::Seed(8)).unwrap();
+        new.reset(None, None).unwrap();
+        assert_eq!(batch.state(0).deal(100), new.state(0).deal(100), "{randomizer:?}");
+    }
+}
+
+#[test]
 fn one_state_for_all_is_a_fork() {
     let mut batch = batch_of(bag_rules(), 4);
     play(&mut batch, 5, &mut Dice::new(1));

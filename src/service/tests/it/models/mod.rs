@@ -13,7 +13,7 @@ use tetrion_protocol::limits::MAX_HIDDEN_UNITS;
 use tetrion_protocol::{features, models, pb, search, seeding, tensor};
 
 use tetrion_service_testing::evaluations::{Answer, ask, named, start, weighing};
-use tetrion_testing::Plain;
+use tetrion_testing::{Plain, choose_plainly};
 use tetrion_twins::{
     self as twin, TwinLanding, TwinModel, TwinPlacement, TwinPlayfield, TwinTuple, random_playfield, word,
 };
@@ -307,7 +307,7 @@ fn scores_and_choices_are_those_of_the_definition_on_every_kernel() {
                     assert_eq!(got, expected, "{kernel:?}, {:?}, {letter} on\n{cells}", case.model);
                 }
                 assert_eq!(
-                    agent.choose_plainly(&rules, &playfield, piece),
+                    choose_plainly(&agent, &rules, &playfield, piece),
                     agent.choose(Kernel::best(), &rules, &playfield, piece)
                 );
                 let scores: Vec<f64> = twin::placements(&cells, letter)
@@ -414,7 +414,7 @@ fn what_stands_in_the_way_of_a_piece_is_seen() {
         }
         let all = placements(&Rules::simplified(8, 8), &playfield, piece).len();
         *if reachable == all { &mut clear } else { &mut in_the_way } += 1;
-        let plain = agent.choose_plainly(&rules, &playfield, piece);
+        let plain = choose_plainly(&agent, &rules, &playfield, piece);
         for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
             assert_eq!(agent.choose(kernel, &rules, &playfield, piece), plain, "{piece} on\n{cells}");
         }

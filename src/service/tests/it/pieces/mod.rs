@@ -9,8 +9,8 @@ mod sinking;
 
 use tetrion_core::agents::{Agent, Kernel, LinearAgent, Search, TerminalValue};
 use tetrion_core::engine::{
-    Dealer, NamedChoice, Odds, Perft, Piece, PieceSet, Placement, Playfield, Randomizer, Reach, Rules,
-    Scoring, TopOut, perft,
+    NamedChoice, Odds, Perft, Piece, PieceSet, Placement, Playfield, Randomizer, Reach, Rules, Scoring,
+    TopOut, perft,
 };
 use tetrion_core::env::{AutoresetMode, EnvBatch, EnvConfig, EnvState, Field, Restored, Seeding};
 use tetrion_core::features::FeatureSet;
@@ -202,7 +202,7 @@ fn five_lines_at_once_are_five_lines_and_points_for_five() {
     assert_eq!(all.cells[30..], [0, 3, 1, 3, 2, 3, 3, 3, 4, 3]);
     assert!(all.afterstates[3 * 16..].iter().all(|byte| *byte == 0));
     // Tetrominoes: five rows count as four, as ever.
-    assert_eq!(Rules { pieces: PieceSet::TETROMINOES, ..rules }.points_for(5), 8.0);
+    assert_eq!(Rules { pieces: PieceSet::TETROMINOES, ..rules }.reward(5, 0), 8.0);
 }
 
 /// Leaves of short sequences, counted by the twin with a walk through all placements.
@@ -262,10 +262,11 @@ fn no_changed_byte_of_a_snapshot_is_unsafe() {
 #[test]
 fn odds_are_those_of_the_set() {
     let set = PieceSet::MELAX;
-    let uniform = Dealer::of_set(&set, Randomizer::Uniform, 5);
+    let dealer = |randomizer| Rules { pieces: set, randomizer, ..Rules::default() }.dealer(5);
+    let uniform = dealer(Randomizer::Uniform);
     assert_eq!(uniform.odds(), Odds::EVEN);
-    assert_eq!(uniform.odds().mean(&[1.0, 2.0, 3.0, 4.0, 10.0]), 4.0, "of five, not of seven");
-    let mut bag = Dealer::of_set(&set, Randomizer::Bag7, 5);
+    assert_eq!(uniform.odds().cautious_mean(&[1.0, 2.0, 3.0, 4.0, 10.0], 0.0), 4.0, "of five, not of seven");
+    let mut bag = dealer(Randomizer::Bag7);
     let dealt: Vec<Piece> = (0..3).map(|_| bag.deal().unwrap()).collect();
     let left: Vec<u32> = set.iter().map(|piece| bag.odds().of(piece)).collect();
     let expected: Vec<u32> = set.iter().map(|piece| u32::from(!dealt.contains(&piece))).collect();

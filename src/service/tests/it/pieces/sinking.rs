@@ -4,6 +4,7 @@ use tetrion_core::agents::{Agent, AgentRng, Kernel, LinearAgent, TerminalValue};
 use tetrion_core::engine::{Placement, Playfield, Rules, land, place};
 use tetrion_core::features::FeatureSet;
 use tetrion_core::rollout::{Bounds, Episode};
+use tetrion_testing::choose_plainly;
 
 fn melax() -> Rules {
     Rules::preset("melax").unwrap()
@@ -61,7 +62,7 @@ fn points_count_the_rows_that_sank() {
         let (mut lines, mut sunk, mut cells) = (0, 0, 0);
         for _ in 0..2_000 {
             let piece = dealer.deal().unwrap();
-            let placement = linear.choose_plainly(&rules, &playfield, piece).placement;
+            let placement = choose_plainly(&linear, &rules, &playfield, piece).placement;
             let landed = place(&rules, &mut playfield, piece, placement);
             (lines, sunk) = (lines + u64::from(landed.lines), sunk + u64::from(landed.sunk));
             cells += u64::from(rules.shapes(piece)[0].cells_at(0, 0).len() as u8);

@@ -54,7 +54,7 @@ fn placements_are_ranked_by_what_they_are_worth() {
         let agent = LookaheadAgent::new(linear.clone(), 1);
         let value = |placement: &Placement| agent.value(Kernel::best(), sight, *placement);
         let ranked = preferences(&Agent::Lookahead(agent.clone()), sight);
-        assert_eq!(ranked.len(), sight.placements().len());
+        assert_eq!(ranked.len(), sight.hand().placements(sight.rules, sight.playfield).len());
         assert!(ranked.is_sorted_by(|one, other| value(one) >= value(other)));
         // Among those that it looked at.
         let ranked = preferences(

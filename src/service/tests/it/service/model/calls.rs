@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use tetrion_core::engine::{MovingPiece, Placement, Rules};
+use tetrion_core::engine::{MovingPiece, Placement, Playfield, Rules};
 use tetrion_core::env::{AutoresetMode, EnvBatch, EnvConfig, Field, InvalidActionPolicy, Seeding};
 use tetrion_core::placements::num_rows;
 use tetrion_protocol::pb::step_stream_request::Request as Asked;
@@ -289,10 +289,10 @@ impl World {
                         .flat_map(|(&count, falling)| std::iter::repeat_n(falling, count as usize));
                     let next = |(&placement, falling): (&f64, Option<MovingPiece>)| match falling {
                         None => placement,
-                        Some(MovingPiece::Steered(_)) => unreachable!("no such rules are among these"),
-                        Some(MovingPiece::Falling(falling)) => {
+                        Some(falling) => {
                             let target = Placement::from_action(placement as u32, rules);
-                            f64::from(falling.key_towards(target, rules.width) as u8)
+                            let any = Playfield::empty(rules.width, rules.height); // pieces that only fall look at none
+                            f64::from(falling.key_towards(rules, &any, target) as u8)
                         }
                     };
                     let actions: Vec<f64> = placements.iter().zip(of_rows).map(next).collect();
