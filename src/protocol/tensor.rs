@@ -153,9 +153,8 @@ pub fn decode_bools(tensor: Option<&pb::Tensor>, name: &str, count: usize) -> Re
 }
 
 /// Playfields as rows of cells: one integer per row, as wide as the playfield needs.
-pub fn cell_rows(width: u8, height: u8, rows: u32, data: Vec<u8>) -> pb::Tensor {
-    let dtype = if width > 16 { pb::DataType::Uint32 } else { pb::DataType::Uint16 };
-    from_bytes(dtype, vec![rows, height.into()], data)
+pub fn cell_rows(width: u8, shape: Vec<u32>, data: Vec<u8>) -> pb::Tensor {
+    from_bytes(if width > 16 { pb::DataType::Uint32 } else { pb::DataType::Uint16 }, shape, data)
 }
 
 /// A tensor of little-endian bytes.

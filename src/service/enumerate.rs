@@ -4,16 +4,17 @@ use std::ops::Range;
 use std::time::Duration;
 
 use tetrion_core::agents::{Agent, rough_placements};
-use tetrion_core::engine::{ActionModel, Chain, Hand, MAX_KEYS, Placement, Rules};
+use tetrion_core::engine::{ActionModel, Chain, Hand, Placement, Rules};
 use tetrion_core::env::{self, ActionError, EnvState, RefusedAction};
 use tetrion_core::features::FeatureSet;
 use tetrion_core::features::kernel::Kernel;
 use tetrion_core::placements::{
-    Options, Placements, Position, bytes_per_cell_row, enumerate_only, enumerate_with, nanoseconds,
-    nanoseconds_of_one, num_rows,
+    Options, Placements, Position, enumerate_only, enumerate_with, nanoseconds, nanoseconds_of_one, num_rows,
 };
 use tetrion_protocol::limits::DEFAULT_RESPONSE_BYTES;
-use tetrion_protocol::placements::{decode_policy, options};
+use tetrion_protocol::placements::{
+    COLUMNS, PlacementColumn, PlacementSizes, Presence, decode_policy, options, wanted,
+};
 use tetrion_protocol::positions::Positions;
 use tetrion_protocol::session::response_bytes;
 use tetrion_protocol::tensor::DimSize;
@@ -40,6 +41,8 @@ pub(super) struct Question {
     pub actions: Option<List<i32>>,
     pub features: Option<FeatureSet>,
     pub options: Options,
+    /// The columns of the answer.
+    pub columns: Vec<&'static PlacementColumn>,
     /// The policy whose values are wanted.
     pub judging: Option<Judging>,
     pub max_response_bytes: u32,
@@ -59,12 +62,12 @@ impl Question {
     pub fn of_session(
         state: &SessionState,
         env_ids: Option<&[u32]>,
-        request: &pb::EnumeratePlacementsRequest,
+        request: &mut pb::EnumeratePlacementsRequest,
         policy: Option<Agent>,
         answers: &Answers,
     ) -> Result<Question, Refusal> {
         let rules = state.batch().config().rules;
-        let own = decode_features(request, &rules)?;
+        let features = decode_features(request, &rules)?.or_else(|| state.features().cloned());
         let positions = state.positions(env_ids, answers).map_err(|error| error.in_field("session_envs"))?;
         let judge = |agent| Ok::<_, Refusal>(Judging::new(agent, state.views(env_ids, answers)?));
         let judging = policy.map(judge).transpose()?;
@@ -72,8 +75,9 @@ impl Question {
             rules,
             actions: decode_actions(request, &rules, positions.len(), answers)?,
             positions,
-            features: own.or_else(|| state.features().cloned()),
             options: options(request, &rules)?,
+            columns: wanted(request, &rules, features.is_some()),
+            features,
             judging,
             max_response_bytes: response_bytes(request.max_response_bytes, state.max_response_bytes())?,
             sequence_number: state.sequence_number(),
@@ -83,7 +87,7 @@ impl Question {
     /// A question about positions in the request.
     pub fn of_positions(
         positions: &pb::Positions,
-        request: &pb::EnumeratePlacementsRequest,
+        request: &mut pb::EnumeratePlacementsRequest,
         answers: &Answers,
     ) -> Result<Question, Refusal> {
         let max_response_bytes = response_bytes(request.max_response_bytes, DEFAULT_RESPONSE_BYTES)?;
@@ -102,12 +106,15 @@ impl Question {
                 List::collect(answers, drawn.iter().map(|drawn| from_drawing(drawn, &rules)))?
             }
         };
+        let actions = decode_actions(request, &rules, positions.len(), answers)?;
+        let features = decode_features(request, &rules)?;
         Ok(Question {
             rules,
-            actions: decode_actions(request, &rules, positions.len(), answers)?,
+            actions,
             positions,
-            features: decode_features(request, &rules)?,
             options: options(request, &rules)?,
+            columns: wanted(request, &rules, features.is_some()),
+            features,
             judging,
             max_response_bytes,
             sequence_number: 0,
@@ -237,50 +244,21 @@ impl Question {
         Ok(num_rows)
     }
 
-    fn num_features(&self) -> usize {
-        self.features.as_ref().map_or(0, FeatureSet::len)
-    }
-
     /// The size of the answer. Refuses an answer that is too large.
     fn size(&self) -> Result<AnswerSize, Refusal> {
-        let num_features = self.num_features() as u64;
-        let is_judged = u64::from(self.judging.is_some());
-        let Options {
-            afterstates,
-            anchors,
-            cells,
-            preclear_boards,
-            position_features: _,
-            keys,
-            optimal_values,
-        } = self.options;
-        let board_bytes = bytes_per_cell_row(self.rules.width) as u64 * u64::from(self.rules.height);
-        let boards = u64::from(afterstates) + u64::from(preclear_boards);
-        // Action, placement, reward, lines, terminated, spin, hold, attack; features; playfields; pairs of one byte
-        // each; the maximum of keys, and their offset; the values.
-        let row_bytes = 4
-            + 4
-            + 4
-            + 1
-            + 1
-            + u64::from(self.rules.spin_labels() > 1)
-            + u64::from(self.rules.hold)
-            + u64::from(self.rules.keeps_chain())
-            + 4 * num_features
-            + boards * board_bytes
-            + 2 * u64::from(anchors)
-            + 2 * u64::from(self.rules.pieces.max_cells()) * u64::from(cells)
-            + (4 + MAX_KEYS as u64) * u64::from(keys)
-            + 8 * u64::from(optimal_values.is_some())
-            + 8 * is_judged;
-        let position_bytes =
-            4 + if self.options.position_features { 4 * num_features } else { 0 } + 4 * is_judged;
+        let sizes = self.sizes(0, 0);
+        let weights = self.columns.iter().map(|column| column.weigh(&sizes));
+        let [position_bytes, row_bytes, more_bytes] =
+            weights.fold([0; 3], |sum, weight| std::array::from_fn(|at| sum[at] + weight[at]));
         let names = self.features.iter().flat_map(FeatureSet::names);
         let names_bytes: u64 = names.map(|name| name.len() as u64 + 3).sum();
+        let may_come = |column: &&PlacementColumn| {
+            self.judging.is_some() || !matches!(column.presence, Presence::WithPolicy)
+        };
         let rest = (self.positions.len() as u64 + 1) * position_bytes
+            + more_bytes
             + names_bytes
-            + (18 + 2 * is_judged) * TENSOR_OVERHEAD
-            + 4 * u64::from(keys)
+            + COLUMNS.iter().filter(may_come).count() as u64 * TENSOR_OVERHEAD
             + 2 * ANSWER_OVERHEAD
             + DIGITS_BYTES;
         let max_bytes = self.max_response_bytes;
@@ -292,45 +270,31 @@ impl Question {
         Ok(AnswerSize { rows: rows as usize, bytes: rest + rows * row_bytes })
     }
 
-    fn encode(&self, columns: Placements) -> pb::EnumeratePlacementsResponse {
-        let Options { afterstates, anchors, cells, preclear_boards, position_features, keys, optimal_values } =
-            self.options;
-        let num_positions = self.positions.len() as u32;
-        let rows = columns.actions.len() as u32;
-        let matrix = |rows: u32, set: &FeatureSet, values: &[f32]| {
-            tensor::encode(vec![rows, set.len() as u32], values)
-        };
-        let boards = |data| tensor::cell_rows(self.rules.width, self.rules.height, rows, data);
-        let set = self.features.as_ref();
-        pb::EnumeratePlacementsResponse {
-            row_offsets: Some(tensor::encode_offsets(&columns.row_offsets)),
-            actions: Some(tensor::encode(vec![rows], &columns.actions)),
-            placements: Some(tensor::encode(vec![rows], &columns.placements)),
-            features: set.map(|set| matrix(rows, set, &columns.features)),
-            rewards: Some(tensor::encode(vec![rows], &columns.rewards)),
-            lines: Some(tensor::encode(vec![rows], &columns.lines)),
-            terminated: Some(tensor::encode_bools(vec![rows], &columns.terminated)),
-            afterstates: afterstates.then(|| boards(columns.afterstates)),
-            position_features: set
-                .filter(|_| position_features)
-                .map(|set| matrix(num_positions, set, &columns.position_features)),
-            feature_columns: set.map(features::encode_columns),
-            sequence_number: self.sequence_number,
-            anchors: anchors.then(|| tensor::encode(vec![rows, 2], &columns.anchors)),
-            cells: cells
-                .then(|| tensor::encode(vec![rows, self.rules.pieces.max_cells().into(), 2], &columns.cells)),
-            preclear_boards: preclear_boards.then(|| boards(columns.preclear_boards)),
-            spins: (self.rules.spin_labels() > 1).then(|| tensor::encode(vec![rows], &columns.spins)),
-            attacks: self.rules.keeps_chain().then(|| tensor::encode(vec![rows], &columns.attacks)),
-            holds: self.rules.hold.then(|| tensor::encode_bools(vec![rows], &columns.holds)),
-            key_offsets: keys.then(|| tensor::encode_offsets(&columns.key_offsets)),
-            keys: keys.then(|| tensor::encode(vec![columns.keys.len() as u32], &columns.keys)),
-            optimal_values: optimal_values.map(|_| tensor::encode(vec![rows], &columns.optimal_values)),
-            policy_values: self.judging.as_ref().map(|judging| tensor::encode(vec![rows], &judging.values)),
-            policy_choices: (self.judging.as_ref())
-                .map(|judging| tensor::encode(vec![num_positions], &judging.choices)),
-            placement_digits: fields::bare_digits(self.rules.placement_digits()),
+    fn sizes(&self, rows: usize, keys: usize) -> PlacementSizes<'_> {
+        PlacementSizes {
+            rules: &self.rules,
+            positions: self.positions.len() as u32,
+            rows: rows as u32,
+            keys: keys as u32,
+            features: self.features.as_ref().map_or(0, FeatureSet::len) as u32,
         }
+    }
+
+    fn encode(&mut self, mut listed: Placements) -> pb::EnumeratePlacementsResponse {
+        if let Some(judging) = self.judging.take() {
+            (listed.policy_values, listed.policy_choices) = (judging.values, judging.choices);
+        }
+        let sizes = self.sizes(listed.actions.len(), listed.keys.len());
+        let mut answer = pb::EnumeratePlacementsResponse {
+            feature_columns: self.features.as_ref().map(features::encode_columns),
+            sequence_number: self.sequence_number,
+            placement_digits: fields::bare_digits(self.rules.placement_digits()),
+            ..Default::default()
+        };
+        for column in &self.columns {
+            *(column.field)(&mut answer) = Some(column.encode(&sizes, &mut listed));
+        }
+        answer
     }
 }
 

@@ -225,11 +225,11 @@ impl Desk {
                     tables::ready_for(&self.lane, &rules).await?;
                 }
                 let decode = move || Ok((decode_policy(&request, &rules)?, request));
-                let (policy, request) = self.lane.run(reading_policy, decode).await?;
+                let (policy, mut request) = self.lane.run(reading_policy, decode).await?;
                 let answers = self.answers.clone();
                 let read = move |state: &mut SessionState| {
                     let env_ids = envs::decode(named.envs.as_ref());
-                    Question::of_session(state, env_ids, &request, policy, &answers)
+                    Question::of_session(state, env_ids, &mut request, policy, &answers)
                 };
                 session.call_on(&self.lane, reading, read).await?
             }
@@ -239,7 +239,8 @@ impl Desk {
                     tables::ready_for(&self.lane, &rules).await?;
                 }
                 let answers = self.answers.clone();
-                self.lane.run(reading, move || Question::of_positions(&positions, &request, &answers)).await?
+                let read = move || Question::of_positions(&positions, &mut request, &answers);
+                self.lane.run(reading, read).await?
             }
             None => return Err(DecodeError::missing("source").into()),
         };

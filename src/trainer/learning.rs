@@ -97,7 +97,12 @@ pub struct Lesson {
 
 /// All placements in some games, as the server lists them.
 struct Successors {
-    placements: PlacementList,
+    row_offsets: Vec<u32>,
+    lines: Vec<u8>,
+    /// Whether the placement ends the game.
+    terminated: Vec<bool>,
+    features: Vec<f32>,
+    afterstates: Vec<u32>,
     /// Entries that each afterstate looks up, one per tuple.
     entries: Vec<u32>,
 }
@@ -285,7 +290,7 @@ impl Learning {
         let num_features = self.settings.feature_names.len();
         let wanted = PlacementsRequest {
             features: Some(Features::List(self.settings.feature_names.clone())),
-            afterstates: true,
+            columns: vec!["afterstates".to_owned()],
             ..Default::default()
         };
         let mut positions = PackedPositions::new(Vec::new(), height, Vec::new());
@@ -297,14 +302,14 @@ impl Learning {
         }
         tokio::spawn(async move {
             let placements = client.enumerate_placements(&rules, &positions, &wanted).await?;
-            check_shapes(&placements, positions.pieces.len(), num_features, height as usize)?;
-            let mut entries = Vec::new();
+            let mut successors =
+                Successors::read(placements, positions.pieces.len(), num_features, height as usize)?;
             if let Some(tables) = model.as_deref().and_then(ModelShape::tables) {
                 let size = (width as u8, height as u8);
-                let afterstates = &placements.afterstates.elements;
-                tables.append_entries(Kernel::best(), size, afterstates, &mut entries);
+                let Successors { afterstates, entries, .. } = &mut successors;
+                tables.append_entries(Kernel::best(), size, afterstates, entries);
             }
-            Ok(Successors { placements, entries })
+            Ok(successors)
         })
     }
 
@@ -318,17 +323,17 @@ impl Learning {
         (seed, draw): (u64, u64),
         tally: &mut GenerationTotals,
     ) {
-        let Successors { placements, entries } = successors;
+        let Successors { row_offsets, lines, terminated, features, afterstates, entries } = successors;
         let (height, num_features) = (self.settings.height as usize, self.settings.feature_names.len());
-        let features = |row: usize| &placements.features.elements[row * num_features..][..num_features];
+        let features = |row: usize| &features[row * num_features..][..num_features];
         let num_tuples = self.tables().map_or(0, |tables| tables.tuples().len());
         let entries = |row: usize| &entries[row * num_tuples..][..num_tuples];
-        let afterstate = |row: usize| &placements.afterstates.elements[row * height..][..height];
+        let afterstate = |row: usize| &afterstates[row * height..][..height];
         // The rows of a tetromino's placements that do not end the game.
         let safe = |piece: usize| {
             let position = at * Tetromino::ALL.len() + piece;
-            let [first, end] = [position, position + 1].map(|position| placements.row_offsets[position]);
-            (first as usize..end as usize).filter(|row| !placements.terminated[*row])
+            let [first, end] = [position, position + 1].map(|position| row_offsets[position]);
+            (first as usize..end as usize).filter(|row| !terminated[*row])
         };
         let mut best = [None; Tetromino::ALL.len()];
         for (piece, best) in best.iter_mut().enumerate() {
@@ -359,7 +364,7 @@ impl Learning {
             Some(row) => {
                 game.rows.clear();
                 game.rows.extend(afterstate(row));
-                game.lines += u64::from(placements.lines[row]);
+                game.lines += u64::from(lines[row]);
                 game.seen =
                     Some(ScoreInputs { features: features(row).to_vec(), entries: entries(row).to_vec() });
                 tally.pieces += 1;
@@ -456,25 +461,26 @@ impl Playing {
     }
 }
 
-/// Checks that an answer has all of its rows, so that later look-ups cannot fail.
-fn check_shapes(
-    placements: &PlacementList,
-    positions: usize,
-    num_features: usize,
-    height: usize,
-) -> Result<(), ClientError> {
-    let offsets = &placements.row_offsets;
-    let rows = offsets.last().map_or(0, |rows| *rows as usize);
-    let lengths = [
-        (offsets.len(), positions + 1),
-        (placements.terminated.len(), rows),
-        (placements.lines.len(), rows),
-        (placements.features.elements.len(), rows * num_features),
-        (placements.afterstates.elements.len(), rows * height),
-    ];
-    match lengths.iter().all(|(found, expected)| found == expected) && offsets.is_sorted() {
-        true => Ok(()),
-        false => Err(ClientError::Answer("its columns are of different lengths".to_owned())),
+impl Successors {
+    /// Reads an answer, and checks that it has all of its rows, so that later look-ups cannot fail.
+    fn read(
+        PlacementList { row_offsets, columns, .. }: PlacementList,
+        positions: usize,
+        num_features: usize,
+        height: usize,
+    ) -> Result<Successors, ClientError> {
+        let rows = row_offsets.last().map_or(0, |rows| *rows as usize);
+        let lines: Vec<u8> = columns.column("lines")?.elements;
+        let terminated = columns.flags("terminated")?;
+        let features: Vec<f32> = columns.column("features")?.elements;
+        let afterstates = columns.boards("afterstates")?.elements;
+        let found = [row_offsets.len(), terminated.len(), lines.len(), features.len(), afterstates.len()];
+        if found != [positions + 1, rows, rows, rows * num_features, rows * height]
+            || !row_offsets.is_sorted()
+        {
+            return Err(ClientError::Answer("its columns are of different lengths".to_owned()));
+        }
+        Ok(Successors { row_offsets, lines, terminated, features, afterstates, entries: Vec::new() })
     }
 }
 

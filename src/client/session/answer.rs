@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use crate::ClientError;
 use tetrion_core::engine::Key;
+use tetrion_protocol::placements::{COLUMNS, Presence};
 use tetrion_protocol::tensor::{self, Array, DimSize, Element};
-use tetrion_protocol::{InField, pb};
+use tetrion_protocol::{DecodeError, InField, pb};
 
-/// Named columns, with one row per environment of a call.
-#[derive(Clone, Debug)]
+/// Named columns, with one row per environment of a call or one per placement.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Columns {
     names: Arc<[String]>,
     tensors: Vec<pb::Tensor>,
@@ -38,6 +39,24 @@ impl Columns {
             return Err(ClientError::Answer(format!("its column {name:?} holds no truth values")));
         }
         Ok(flags(Some(tensor)))
+    }
+
+    /// The playfields of a column, with one integer per row of cells, of whatever size the width needs.
+    ///
+    /// # Errors
+    /// [`ClientError::Answer`] if there is no such column, or it holds no playfields.
+    pub fn boards(&self, name: &str) -> Result<Array<u32>, ClientError> {
+        if self.tensor(name)?.dtype == i32::from(pb::DataType::Uint32) {
+            return self.column(name);
+        }
+        let Array { shape, elements } = self.column::<u16>(name)?;
+        Ok(Array { shape, elements: elements.into_iter().map(u32::from).collect() })
+    }
+
+    /// A number of a column; `None` if the column does not have it.
+    fn element<T: Element>(&self, name: &str, at: usize) -> Option<T> {
+        let tensor = self.tensor(name).ok().filter(|tensor| tensor.dtype == i32::from(T::DTYPE))?;
+        tensor.data.get(at * T::SIZE..(at + 1) * T::SIZE).map(T::from_le)
     }
 
     fn tensor(&self, name: &str) -> Result<&pb::Tensor, ClientError> {
@@ -90,73 +109,39 @@ pub struct Finals {
 pub struct PlacementList {
     /// Environment i has the rows from entry i up to entry i + 1.
     pub row_offsets: Vec<u32>,
-    /// The actions to step with.
-    pub actions: Vec<i32>,
-    pub rewards: Vec<f32>,
-    pub lines: Vec<u8>,
-    /// Whether the placement ends the game.
-    pub terminated: Vec<bool>,
-    /// The features, one row per placement; empty without a selection.
-    pub features: Array<f32>,
+    /// The tensors of the answer, by the names of their fields: `actions`, `rewards`, `lines`, `terminated`, and others
+    /// under rules that have them or on request.
+    pub columns: Columns,
     /// Names of the columns of `features`.
     pub feature_names: Vec<String>,
-    /// The playfield after each placement, one integer per row of cells; empty unless requested.
-    pub afterstates: Array<u32>,
-    /// The features of each current playfield, one row per environment, with 0 for features of a landing; empty unless
-    /// requested.
-    pub position_features: Array<f32>,
-    /// Row and column where each piece's anchor comes to rest; empty unless requested.
-    pub anchors: Array<i8>,
-    /// Row and column where each of a piece's four cells comes to rest; empty unless requested.
-    pub cells: Array<i8>,
-    /// The playfield with each piece locked, before full rows are cleared; empty unless requested.
-    pub preclear_boards: Array<u32>,
-    /// Whether the current piece is held; empty if the rules have no hold.
-    pub holds: Vec<bool>,
-    /// Spin labels: 0 no spin, 1 mini, 2 full; empty if the rules distinguish no spins.
-    pub spins: Vec<u8>,
-    /// Row j has the keys from entry j up to entry j + 1; empty unless requested.
-    pub key_offsets: Vec<u32>,
-    /// Keys of all rows, by their numbers; row by row.
-    pub keys: Vec<u8>,
-    /// The lines to be expected from each placement on for the best player, its own included; empty unless requested.
-    pub optimal_values: Vec<f64>,
-    /// The value that the policy of the request gives each placement; empty without a policy.
-    pub policy_values: Vec<f64>,
-    /// The row that the policy plays in each position, -1 without rows; empty without a policy.
-    pub policy_choices: Vec<i32>,
 }
 
 impl PlacementList {
     /// The keys to the placement of a row, in order; none if they were not requested, or are too many.
     pub fn keys_of(&self, row: usize) -> Vec<Key> {
-        let from = self.key_offsets.get(row).map_or(0, |from| *from as usize);
-        let end = self.key_offsets.get(row + 1).map_or(0, |end| *end as usize);
-        let keys = self.keys.get(from..end).unwrap_or_default();
-        keys.iter().filter_map(|key| Key::ALL.get(usize::from(*key)).copied()).collect()
+        let offset = |row| Some(self.columns.element::<i32>("key_offsets", row)? as usize);
+        let (Some(from), Some(end)) = (offset(row), offset(row + 1)) else { return Vec::new() };
+        let keys = (from..end).map_while(|at| self.columns.element::<u8>("keys", at));
+        keys.filter_map(|key| Key::ALL.get(usize::from(key)).copied()).collect()
     }
 
-    pub(super) fn decode(answer: pb::EnumeratePlacementsResponse) -> Result<PlacementList, ClientError> {
+    pub(super) fn decode(mut answer: pb::EnumeratePlacementsResponse) -> Result<PlacementList, ClientError> {
+        let (mut names, mut tensors) = (Vec::new(), Vec::new());
+        for column in COLUMNS {
+            if let Some(tensor) = (column.field)(&mut answer).take() {
+                names.push(column.name.to_owned());
+                tensors.push(tensor);
+            } else if matches!(column.presence, Presence::Always) {
+                return Err(ClientError::Answer(DecodeError::missing(column.name).to_string()));
+            }
+        }
+        let columns = Columns { names: names.into(), tensors };
+        let wrong = |_| ClientError::Answer("it has a negative offset".to_owned());
+        let offsets = columns.column::<i32>("row_offsets")?.elements.into_iter();
         Ok(PlacementList {
-            row_offsets: offsets(decode(answer.row_offsets.as_ref(), "row_offsets")?.elements)?,
-            actions: decode(answer.actions.as_ref(), "actions")?.elements,
-            rewards: decode(answer.rewards.as_ref(), "rewards")?.elements,
-            lines: decode(answer.lines.as_ref(), "lines")?.elements,
-            terminated: flags(answer.terminated.as_ref()),
-            features: decode_wanted(answer.features.as_ref(), "features")?,
+            row_offsets: offsets.map(|offset| offset.try_into().map_err(wrong)).collect::<Result<_, _>>()?,
+            columns,
             feature_names: answer.feature_columns.map(|columns| columns.names).unwrap_or_default(),
-            afterstates: decode_boards(answer.afterstates.as_ref(), "afterstates")?,
-            position_features: decode_wanted(answer.position_features.as_ref(), "position_features")?,
-            anchors: decode_wanted(answer.anchors.as_ref(), "anchors")?,
-            cells: decode_wanted(answer.cells.as_ref(), "cells")?,
-            preclear_boards: decode_boards(answer.preclear_boards.as_ref(), "preclear_boards")?,
-            holds: flags(answer.holds.as_ref()),
-            spins: decode_wanted(answer.spins.as_ref(), "spins")?.elements,
-            key_offsets: offsets(decode_wanted(answer.key_offsets.as_ref(), "key_offsets")?.elements)?,
-            keys: decode_wanted(answer.keys.as_ref(), "keys")?.elements,
-            optimal_values: decode_wanted(answer.optimal_values.as_ref(), "optimal_values")?.elements,
-            policy_values: decode_wanted(answer.policy_values.as_ref(), "policy_values")?.elements,
-            policy_choices: decode_wanted(answer.policy_choices.as_ref(), "policy_choices")?.elements,
         })
     }
 }
@@ -229,28 +214,6 @@ fn decode<T: Element>(tensor: Option<&pb::Tensor>, name: &str) -> Result<Array<T
     let dims = vec![DimSize::Any; tensor.map_or(0, |tensor| tensor.shape.len())];
     let array = tensor::decode_field(tensor, name, &dims);
     array.map_err(|error| ClientError::Answer(error.to_string()))
-}
-
-/// A tensor that is in the answer only if requested.
-fn decode_wanted<T: Element>(tensor: Option<&pb::Tensor>, name: &str) -> Result<Array<T>, ClientError> {
-    match tensor {
-        Some(_) => decode(tensor, name),
-        None => Ok(Array { shape: vec![0, 0], elements: vec![] }),
-    }
-}
-
-/// Playfields, with integers of two bytes per row up to width 16, and of four bytes above.
-fn decode_boards(tensor: Option<&pb::Tensor>, name: &str) -> Result<Array<u32>, ClientError> {
-    if tensor.is_some_and(|tensor| tensor.dtype == i32::from(pb::DataType::Uint16)) {
-        let Array { shape, elements } = decode::<u16>(tensor, name)?;
-        return Ok(Array { shape, elements: elements.into_iter().map(u32::from).collect() });
-    }
-    decode_wanted(tensor, name)
-}
-
-fn offsets(offsets: Vec<i32>) -> Result<Vec<u32>, ClientError> {
-    let wrong = |_| ClientError::Answer("it has a negative offset".to_owned());
-    offsets.into_iter().map(|offset| u32::try_from(offset).map_err(wrong)).collect()
 }
 
 fn flags(tensor: Option<&pb::Tensor>) -> Vec<bool> {

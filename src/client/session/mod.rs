@@ -101,7 +101,7 @@ impl Client {
     ) -> Result<PlacementList, ClientError> {
         let server = &self.servers[0];
         let source = pb::enumerate_placements_request::Source::Positions(positions.encode(rules));
-        let message = request.encode(source, server.min_revision);
+        let message = request.encode(source, server.min_revision)?;
         let answer = call(server, self.patience, message, async |mut client, message| {
             client.enumerate_placements(message).await
         })
@@ -231,7 +231,7 @@ impl Session {
     ) -> Result<PlacementList, ClientError> {
         let envs = pb::SessionEnvs { session: self.name.clone(), envs: envs::encode(env_ids) };
         let source = pb::enumerate_placements_request::Source::SessionEnvs(envs);
-        let message = request.encode(source, self.server.min_revision);
+        let message = request.encode(source, self.server.min_revision)?;
         let answer = self
             .call(message, async |mut client, message| client.enumerate_placements(message).await)
             .await?;

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::{Features, Policy, RulesChoice};
+use crate::{ClientError, Features, Policy, RulesChoice};
 use tetrion_protocol::limits::MAX_RESPONSE_BYTES;
 use tetrion_protocol::session::{AutoresetMode, InvalidActionPolicy, invalid_action_reward};
-use tetrion_protocol::{pb, positions, seeding, tensor};
+use tetrion_protocol::{pb, placements, positions, seeding, tensor};
 
 /// The configuration of a new session; absent values are the server's defaults.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -67,25 +67,13 @@ impl PieceSource {
     }
 }
 
-/// Options for placements, which always have actions, rewards, lines and ends.
+/// Options for placements.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PlacementsRequest {
     /// Selected features; `None` for the session's selection, if any.
     pub features: Option<Features>,
-    /// Whether to return the playfields after each placement.
-    pub afterstates: bool,
-    /// Whether to return the features of the current playfields. Needs features.
-    pub position_features: bool,
-    /// Whether to return where the pieces' anchors come to rest.
-    pub anchors: bool,
-    /// Whether to return where the pieces' cells come to rest.
-    pub cells: bool,
-    /// Whether to return the playfields with the pieces locked, before full rows are cleared.
-    pub preclear_boards: bool,
-    /// Whether to return the keys to each placement, under rules whose pieces turn with kicks on their way down.
-    pub keys: bool,
-    /// Whether to return the exact value of each placement, under rules for which the server knows them.
-    pub optimal_values: bool,
+    /// Columns that answers have on request only, by the names of their fields, such as `cells` or `afterstates`.
+    pub columns: Vec<String>,
     /// A policy that scores placements, whose values and choices to return.
     pub policy: Option<Policy>,
     /// The only placement to list for each position, by its action.
@@ -133,22 +121,21 @@ impl PlacementsRequest {
         &self,
         source: pb::enumerate_placements_request::Source,
         min_revision: u32,
-    ) -> pb::EnumeratePlacementsRequest {
-        pb::EnumeratePlacementsRequest {
+    ) -> Result<pb::EnumeratePlacementsRequest, ClientError> {
+        let mut request = pb::EnumeratePlacementsRequest {
             source: Some(source),
             features: self.features.as_ref().map(Features::encode),
-            include_afterstates: self.afterstates,
-            include_position_features: self.position_features,
-            include_anchors: self.anchors,
-            include_cells: self.cells,
-            include_preclear_boards: self.preclear_boards,
-            include_keys: self.keys,
-            include_optimal_values: self.optimal_values,
             policy: self.policy.as_ref().map(Policy::encode),
             actions: self.actions.as_ref().map(|actions| tensor::encode(vec![actions.len() as u32], actions)),
             max_response_bytes: MAX_RESPONSE_BYTES,
             min_revision,
-        }
+            ..Default::default()
+        };
+        placements::ask_for(&mut request, &self.columns).map_err(|error| ClientError::Refused {
+            reason: "UNKNOWN_NAME".to_owned(),
+            message: error.to_string(),
+        })?;
+        Ok(request)
     }
 }
 

@@ -66,6 +66,10 @@ pub struct Placements {
     /// Lines to be expected from each placement on, its own included; NaN if the table lacks its afterstate. Empty unless
     /// wanted.
     pub optimal_values: Vec<f64>,
+    /// Value that a policy gives each placement. Empty until the caller writes it.
+    pub policy_values: Vec<f64>,
+    /// The row that a policy plays in each position; -1 without rows. Empty until the caller writes it.
+    pub policy_choices: Vec<i32>,
 }
 
 /// Bytes of a row of cells in [`Placements::afterstates`]. A row is an integer with one bit per column: two bytes up to

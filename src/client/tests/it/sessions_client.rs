@@ -99,15 +99,16 @@ async fn placements_of_positions_are_those_of_a_session() {
         };
         let wanted = PlacementsRequest {
             features: request.features,
-            afterstates: true,
-            position_features: true,
+            columns: ["afterstates", "position_features"].map(str::to_owned).to_vec(),
             ..PlacementsRequest::default()
         };
         // I, O and L.
         let positions = PackedPositions::new(rows, 8, vec![0, 1, 6]);
         let of_positions = client.enumerate_placements(&rules, &positions, &wanted).await.unwrap();
         assert_eq!(of_positions, session.enumerate_placements(None, &wanted).await.unwrap());
-        assert_eq!(of_positions.position_features.shape, [3, of_positions.feature_names.len() as u32]);
+        let features = of_positions.columns.column::<f32>("position_features").unwrap();
+        assert_eq!(features.shape, [3, of_positions.feature_names.len() as u32]);
+        assert_eq!(of_positions.columns.boards("afterstates").unwrap().shape[1], 8);
     }
 }
 
@@ -124,22 +125,24 @@ async fn placements_come_with_keys() {
     let names = |list: &PlacementList, row: usize| -> Vec<&str> {
         list.keys_of(row).into_iter().map(Key::name).collect()
     };
-    let mut wanted = PlacementsRequest { keys: true, ..PlacementsRequest::default() };
+    let mut wanted = PlacementsRequest { columns: vec!["keys".to_owned()], ..PlacementsRequest::default() };
     let all = session.enumerate_placements(None, &wanted).await.unwrap();
     // Nine of O, 17 of I.
-    assert_eq!(
-        (all.row_offsets.as_slice(), all.holds.iter().filter(|held| **held).count()),
-        (&[0, 26][..], 17)
-    );
+    let holds = all.columns.flags("holds").unwrap();
+    assert_eq!((all.row_offsets.as_slice(), holds.iter().filter(|held| **held).count()), (&[0, 26][..], 17));
     assert_eq!((names(&all, 0), names(&all, 4)), (vec!["far_left", "hard_drop"], vec!["hard_drop"]));
     assert_eq!(names(&all, 9), ["hold", "far_left", "hard_drop"]);
-    assert_eq!(all.spins, [0; 26]);
+    assert_eq!(all.columns.column::<u8>("spins").unwrap().elements, [0; 26]);
     assert!(names(&all, 26).is_empty(), "no such row");
-    wanted.actions = Some(vec![all.actions[9]]);
+    let actions = |list: &PlacementList| list.columns.column::<i32>("actions").unwrap().elements;
+    wanted.actions = Some(actions(&all)[9..10].to_vec());
     let one = session.enumerate_placements(None, &wanted).await.unwrap();
-    assert_eq!((one.actions.as_slice(), names(&one, 0)), (&all.actions[9..10], names(&all, 9)));
+    assert_eq!((actions(&one), names(&one, 0)), (actions(&all)[9..10].to_vec(), names(&all, 9)));
     let none = session.enumerate_placements(None, &PlacementsRequest::default()).await.unwrap();
-    assert!(none.keys.is_empty() && names(&none, 0).is_empty());
+    assert!(none.columns.column::<u8>("keys").is_err() && names(&none, 0).is_empty());
+    wanted.columns = vec!["actions".to_owned()];
+    let refusal = session.enumerate_placements(None, &wanted).await.unwrap_err();
+    assert!(refusal.to_string().contains("no request asks for a column called \"actions\""), "{refusal}");
 }
 
 #[tokio::test]
@@ -158,30 +161,31 @@ async fn a_session_from_creation_to_deletion() {
     // The best by the features, added up in their order, has the value that the server reports.
     let placements = session.enumerate_placements(None, &PlacementsRequest::default()).await.unwrap();
     assert_eq!(placements.row_offsets.len(), 4);
-    assert!(placements.cells.elements.is_empty() && placements.preclear_boards.elements.is_empty());
-    let rows = placements.actions.len();
-    assert_eq!(placements.features.shape, [rows as u32, 8]);
+    let columns = &placements.columns;
+    assert!(columns.boards("preclear_boards").is_err() && columns.column::<i8>("cells").is_err());
+    let actions = columns.column::<i32>("actions").unwrap().elements;
+    let rows = actions.len();
+    assert_eq!(columns.column::<f32>("features").unwrap().shape, [rows as u32, 8]);
     assert_eq!(placements.feature_names.len(), 8);
-    assert_eq!(
-        (placements.lines.len(), placements.terminated.len(), placements.rewards.len()),
-        (rows, rows, rows)
-    );
-    let first: Vec<i32> =
-        placements.row_offsets[..3].iter().map(|&row| placements.actions[row as usize]).collect();
+    let rewards = columns.column::<f32>("rewards").unwrap().elements;
+    let lines = columns.column::<u8>("lines").unwrap().elements;
+    let terminated = columns.flags("terminated").unwrap();
+    assert_eq!((lines.len(), terminated.len(), rewards.len()), (rows, rows, rows));
+    let first: Vec<i32> = placements.row_offsets[..3].iter().map(|&row| actions[row as usize]).collect();
     let wanted = PlacementsRequest {
         features: Some(Features::List(vec!["holes".into()])),
-        afterstates: true,
-        anchors: true,
-        cells: true,
-        preclear_boards: true,
+        columns: ["afterstates", "anchors", "cells", "preclear_boards"].map(str::to_owned).to_vec(),
         ..PlacementsRequest::default()
     };
     let holes = session.enumerate_placements(Some(&[2, 0]), &wanted).await.unwrap();
-    assert_eq!((holes.feature_names, holes.features.shape[1]), (vec!["holes".to_owned()], 1));
-    let rows = holes.actions.len() as u32;
-    assert_eq!((holes.anchors.shape, holes.cells.shape), (vec![rows, 2], vec![rows, 4, 2]));
-    assert_eq!(holes.preclear_boards.shape, [rows, 8]);
-    assert_eq!(holes.preclear_boards, holes.afterstates, "nothing clears on an empty playfield");
+    let features = holes.columns.column::<f32>("features").unwrap();
+    assert_eq!((holes.feature_names, features.shape[1]), (vec!["holes".to_owned()], 1));
+    let rows = features.shape[0];
+    let shape = |name: &str| holes.columns.column::<i8>(name).unwrap().shape;
+    assert_eq!((shape("anchors"), shape("cells")), (vec![rows, 2], vec![rows, 4, 2]));
+    let [before, after] = ["preclear_boards", "afterstates"].map(|name| holes.columns.boards(name).unwrap());
+    assert_eq!(before.shape, [rows, 8]);
+    assert_eq!(before, after, "nothing clears on an empty playfield");
 
     let saved = session.save_state(None).await.unwrap();
     let stepped = session.step(&first, None).await.unwrap();
@@ -292,7 +296,8 @@ async fn a_lost_connection_is_made_again_and_no_step_is_done_twice() {
     let [mut session, mut undisturbed] = [begun(address).await, begun(server).await];
     for i in 0..40 {
         let placements = undisturbed.enumerate_placements(None, &PlacementsRequest::default()).await.unwrap();
-        let action = placements.actions.first().copied().unwrap_or(0);
+        let actions = placements.columns.column::<i32>("actions").unwrap().elements;
+        let action = actions.first().copied().unwrap_or(0);
         if i % 8 == 3 {
             slam.notify_waiters();
         }

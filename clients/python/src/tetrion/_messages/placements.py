@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,36 @@ from tetrion.errors import InvalidArgumentError
 
 #: The names of keys by their numbers; all but `far_left` and `far_right` are actions of `"tetrion/Keypress-v0"`.
 KEYS = tuple(value.name.removeprefix("KEY_").lower() for value in pb.Key.DESCRIPTOR.values)
+
+_COLUMNS = [
+    field.name for field in pb.EnumeratePlacementsResponse.DESCRIPTOR.fields if field.message_type is pb.Tensor.DESCRIPTOR
+]
+# Columns with another number of rows, or another check of it.
+_OTHERS = {"row_offsets", "features", "position_features", "key_offsets", "keys", "policy_choices"}
+
+
+class PlacementsFlags(TypedDict, total=False):
+    """Columns that `Placements` have on request: keyword arguments of `enumerate_placements` of clients and sessions.
+
+    Attributes:
+        afterstates: Whether to return the playfields after the placements.
+        position_features: Whether to return the features of the current playfields.
+        anchors: Whether to return the cells of the pieces' anchors at rest.
+        cells: Whether to return the pieces' cells at rest.
+        preclear_boards: Whether to return the playfields with the pieces at rest, before full rows are cleared.
+        keys: Whether to return the fewest keys that take the piece to each placement, for `Placements.key_names`. They exist
+            under rules with kicks and moves on the way down, such as `guideline`.
+        optimal_values: Whether to return the exact value of each placement, under rules for which the server knows them,
+            such as `{"width": 4, "height": 5}`.
+    """
+
+    afterstates: bool
+    position_features: bool
+    anchors: bool
+    cells: bool
+    preclear_boards: bool
+    keys: bool
+    optimal_values: bool
 
 
 class Model(Protocol):
@@ -79,11 +109,11 @@ class Placements:
     rewards: npt.NDArray[np.float32]
     lines: npt.NDArray[np.uint8]
     terminated: npt.NDArray[np.bool_]
-    features: npt.NDArray[np.float32] | None
-    afterstates: npt.NDArray[np.unsignedinteger] | None
-    position_features: npt.NDArray[np.float32] | None
     feature_names: tuple[str, ...]
     sequence_number: int
+    features: npt.NDArray[np.float32] | None = None
+    afterstates: npt.NDArray[np.unsignedinteger] | None = None
+    position_features: npt.NDArray[np.float32] | None = None
     spins: npt.NDArray[np.uint8] | None = None
     holds: npt.NDArray[np.bool_] | None = None
     attacks: npt.NDArray[np.uint8] | None = None
@@ -109,34 +139,13 @@ class Placements:
         Raises:
             InvalidAnswerError: The number of positions differs, or the columns have different lengths.
         """
-
-        def optional(name: str) -> npt.NDArray[np.generic] | None:
-            tensor: pb.Tensor = getattr(message, name)
-            return to_numpy(tensor, name) if message.HasField(name) else None
-
+        # A field without a default is a column that every answer has; errors call it a tensor.
+        sent = {name: name for name in _COLUMNS if message.HasField(name)}
+        always = {name: "tensor" for name in _COLUMNS if not hasattr(cls, name)}
         found = cls(
-            row_offsets=to_numpy(message.row_offsets),  # type: ignore[arg-type]
-            actions=to_numpy(message.actions),  # type: ignore[arg-type]
-            placements=to_numpy(message.placements),  # type: ignore[arg-type]
-            rewards=to_numpy(message.rewards),  # type: ignore[arg-type]
-            lines=to_numpy(message.lines),  # type: ignore[arg-type]
-            terminated=to_numpy(message.terminated),  # type: ignore[arg-type]
-            features=optional("features"),  # type: ignore[arg-type]
-            afterstates=optional("afterstates"),  # type: ignore[arg-type]
-            position_features=optional("position_features"),  # type: ignore[arg-type]
+            **{name: to_numpy(getattr(message, name), called) for name, called in (sent | always).items()},  # type: ignore[arg-type]
             feature_names=tuple(message.feature_columns.names),
             sequence_number=message.sequence_number,
-            spins=optional("spins"),  # type: ignore[arg-type]
-            holds=optional("holds"),  # type: ignore[arg-type]
-            attacks=optional("attacks"),  # type: ignore[arg-type]
-            anchors=optional("anchors"),  # type: ignore[arg-type]
-            cells=optional("cells"),  # type: ignore[arg-type]
-            preclear_boards=optional("preclear_boards"),  # type: ignore[arg-type]
-            key_offsets=optional("key_offsets"),  # type: ignore[arg-type]
-            keys=optional("keys"),  # type: ignore[arg-type]
-            optimal_values=optional("optimal_values"),  # type: ignore[arg-type]
-            policy_values=optional("policy_values"),  # type: ignore[arg-type]
-            policy_choices=optional("policy_choices"),  # type: ignore[arg-type]
             placement_digits=read(message.placement_digits),
         )
         found._check(num_positions)
@@ -144,7 +153,11 @@ class Placements:
 
     def __repr__(self) -> str:
         """The numbers of placements and positions, in a line."""
-        names = [name for name in _OPTIONAL if getattr(self, name) is not None]
+        names = [
+            name
+            for name in ("features", *PlacementsFlags.__annotations__, "policy_values")
+            if getattr(self, name) is not None
+        ]
         held = f" with {', '.join(names)}" if names else ""
         return f"<tetrion.Placements: {len(self.actions)} of {len(self.row_offsets) - 1} positions{held}>"
 
@@ -156,7 +169,7 @@ class Placements:
             _check_offsets("key_offsets", self.key_offsets, rows, num_keys)
         for name in _COLUMNS:
             column = getattr(self, name)
-            if column is not None and column.shape[:1] != (rows,):
+            if name not in _OTHERS and column is not None and column.shape[:1] != (rows,):
                 raise invalid_answer(f"{name} has the shape {column.shape}, expected {rows} rows")
         if self.policy_choices is not None and (shape := self.policy_choices.shape) != (num_positions,):
             raise invalid_answer(f"policy_choices have the shape {shape}, expected one per position, {num_positions}")
@@ -288,37 +301,6 @@ class Placements:
             positions, first = np.unique(owners, return_index=True)
             best[positions] = rows[first]
         return best
-
-
-# Columns that are present only on request.
-_OPTIONAL = (
-    "features",
-    "position_features",
-    "afterstates",
-    "anchors",
-    "cells",
-    "preclear_boards",
-    "keys",
-    "optimal_values",
-    "policy_values",
-)
-
-_COLUMNS = (
-    "actions",
-    "placements",
-    "rewards",
-    "lines",
-    "terminated",
-    "afterstates",
-    "spins",
-    "holds",
-    "attacks",
-    "anchors",
-    "cells",
-    "preclear_boards",
-    "optimal_values",
-    "policy_values",
-)
 
 
 def _check_offsets(name: str, offsets: npt.NDArray[np.int32], length: int, end: int) -> None:
