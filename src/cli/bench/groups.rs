@@ -10,11 +10,11 @@ use super::measure::{RoundPlan, Samples, Workload, rates};
 use super::process::ServerProcess;
 use super::progress::BenchProgress;
 use super::report::{FigureUnit, Measurement, MedianGoal};
-use crate::text::numbers;
-use crate::workloads::{
+use crate::bench::{
     CASES, EXPECTATIONS, Games, Listing, ModernListing, RandomPlacements, Reaching, Remote, Stepper, Viewer,
     games,
 };
+use crate::text::numbers;
 use tetrion_core::agents::Kernel;
 use tetrion_core::engine::{ActionModel, Rules, Timing};
 use tetrion_core::pool::Pool;

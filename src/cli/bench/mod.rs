@@ -1,7 +1,7 @@
 //! `tetrion bench`: measures the speed of this machine.
 //!
 //! Measures the engine, the kernels and the environments in this process, and calls to a server in another process of
-//! this program. The workloads are in [`workloads`](crate::workloads).
+//! this program. The workloads are in [`bench`](crate::bench).
 //! This module times them and reports the results.
 
 mod group;

@@ -10,7 +10,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::Channel;
 use tonic::{Status, Streaming};
 
-use crate::exercises::evaluations::{Games, SEED};
+use super::evaluations::{Games, SEED};
 use tetrion_protocol::features::Features;
 use tetrion_protocol::limits::MAX_RESPONSE_BYTES;
 use tetrion_protocol::pb::enumerate_placements_request::Source;
