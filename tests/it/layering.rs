@@ -48,7 +48,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("viewers", &["text", "input", "client", "players"]),
     ("conformance", &["client", "protocol"]),
     // To compare a call over the network with the same work done directly, it must know both.
-    ("bench", &["protocol"]),
+    ("bench", &["text", "protocol"]),
     (
         "cli",
         &[
@@ -110,7 +110,7 @@ const WORDS: &[(&str, &[&str], &str)] = &[
     ("tokio::net", &["server"], "only the server and the program know sockets"),
     (
         "std::fs",
-        &["files", "input", "tbp", "server", "trainer", "benchmark", "cli"],
+        &["files", "input", "tbp", "server", "trainer", "benchmark", "bench", "cli"],
         "games, messages and services know no files",
     ),
     ("rayon::", &["pool"], "threads are handed out in one place"),
