@@ -30,9 +30,10 @@ use super::connection::CLIENT_FLAGS;
 use super::options::read_server_file;
 use super::output::say;
 use super::{
-    bench, catalog, completions, conformance, evaluate, export, health, help, man, optimum, perft, play,
-    replay, serve, tbp, train, verify, watch,
+    catalog, completions, conformance, evaluate, export, health, help, man, optimum, perft, play, replay,
+    serve, tbp, train, verify, watch,
 };
+use crate::bench::FigureGroup;
 use crate::input::UsageError;
 use crate::text::escapes::visible;
 use tetrion_core::agents::Search;
@@ -82,7 +83,7 @@ pub enum Command {
     /// Compute the exact values of a small playfield
     Optimum(optimum::OptimumArgs),
     /// Measure the speed of this machine
-    Bench(bench::BenchArgs),
+    Bench(BenchArgs),
     /// Check a server's health: exit code 0 if it is serving, else 1
     Health(health::HealthArgs),
     /// Check a server against the conformance kit
@@ -93,6 +94,26 @@ pub enum Command {
     Completions(completions::CompletionsArgs),
     /// Write the manual pages
     Man(man::ManArgs),
+}
+
+/// The options of `tetrion bench`.
+#[derive(Debug, clap::Args)]
+pub struct BenchArgs {
+    /// Take a few seconds only; the figures are too rough to quote
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Only these groups of measurements
+    #[arg(long, value_name = "GROUP", value_delimiter = ',')]
+    pub only: Vec<FigureGroup>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print Markdown tables
+    #[arg(long, conflicts_with = "json")]
+    pub markdown: bool,
 }
 
 /// Reads the arguments of this process, its environment and its file.

@@ -5,7 +5,6 @@
 
 pub mod args;
 
-pub mod bench;
 pub mod catalog;
 pub mod completions;
 pub mod conformance;
@@ -48,6 +47,14 @@ pub use failure::fail;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use clap::ValueEnum;
+
+use self::interrupt::{INTERRUPTED, Interrupt};
+use self::output::{print, say, stdout_columns};
+use crate::bench;
+use crate::bench::FigureGroup;
+use crate::bench::measure::RoundPlan;
+
 /// The whole program. The first argument is its name.
 pub fn main(args: Vec<OsString>) -> ExitCode {
     args::parse(args).and_then(run).unwrap_or_else(|error| fail(&error))
@@ -70,11 +77,29 @@ pub fn run(command: args::Command) -> anyhow::Result<ExitCode> {
         args::Command::Export(args) => export::run(&args),
         args::Command::Perft(args) => perft::run(args),
         args::Command::Optimum(args) => optimum::run(&args),
-        args::Command::Bench(args) => bench::run(args),
+        args::Command::Bench(args) => run_bench(args),
         args::Command::Health(args) => health::run(&args),
         args::Command::Conformance(args) => conformance::run(args),
         args::Command::Catalog(args) => catalog::run(&args),
         args::Command::Completions(args) => completions::run(&args, args::command()),
         args::Command::Man(args) => man::run(&args, args::command()),
     }
+}
+
+/// Measures and prints the table of `tetrion bench`; after Ctrl-C, only the finished groups.
+fn run_bench(args: args::BenchArgs) -> anyhow::Result<ExitCode> {
+    let interrupt = Interrupt::watch()?;
+    let mut groups = FigureGroup::value_variants().to_vec();
+    groups.retain(|group| args.only.is_empty() || args.only.contains(group));
+    let plan = if args.quick { RoundPlan::QUICK } else { RoundPlan::FULL };
+    let report = bench::measure(&groups, plan, say, &|| interrupt.is_pressed())?;
+    let text = match (args.json, args.markdown) {
+        (true, _) => format!("{}\n", report.to_json()),
+        (_, true) => report.to_markdown(),
+        _ => report.to_text(stdout_columns()),
+    };
+    print(&text)?;
+    let Some(interruption) = report.interruption else { return Ok(ExitCode::SUCCESS) };
+    say(interruption);
+    Ok(ExitCode::from(INTERRUPTED))
 }

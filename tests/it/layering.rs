@@ -47,9 +47,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("benchmark", &["text", "input", "protocol", "client", "trainer", "players"]),
     ("viewers", &["text", "input", "client", "players"]),
     ("conformance", &["client", "protocol"]),
-    ("exercises", &[]),
     // To compare a call over the network with the same work done directly, it must know both.
-    ("workloads", &["exercises", "protocol"]),
+    ("bench", &["text", "protocol"]),
     (
         "cli",
         &[
@@ -65,7 +64,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "benchmark",
             "viewers",
             "conformance",
-            "workloads",
+            "bench",
         ],
     ),
     ("main", &["cli"]),
@@ -94,7 +93,7 @@ pub(crate) const WHOLE: [&str; 4] = ["protocol", "service", "server", "client"];
 const WORDS: &[(&str, &[&str], &str)] = &[
     (
         "tonic::",
-        &["protocol", "service", "server", "client", "workloads"],
+        &["protocol", "service", "server", "client", "bench"],
         "the network is known at the boundary only",
     ),
     (
@@ -104,14 +103,14 @@ const WORDS: &[(&str, &[&str], &str)] = &[
     ),
     (
         "tokio::",
-        &["service", "server", "client", "trainer", "cli", "workloads"],
+        &["service", "server", "client", "trainer", "cli", "bench"],
         "everything below the services is synchronous",
     ),
     ("std::net", &["server", "cli"], "only the server and the program know sockets"),
     ("tokio::net", &["server"], "only the server and the program know sockets"),
     (
         "std::fs",
-        &["files", "input", "tbp", "server", "trainer", "benchmark", "cli"],
+        &["files", "input", "tbp", "server", "trainer", "benchmark", "bench", "cli"],
         "games, messages and services know no files",
     ),
     ("rayon::", &["pool"], "threads are handed out in one place"),
@@ -124,12 +123,12 @@ const WORDS: &[(&str, &[&str], &str)] = &[
     (
         "Instant::now",
         // A bot that says nothing in time has lost.
-        &["pool", "tbp", "service", "server", "client", "trainer", "cli", "workloads"],
+        &["pool", "tbp", "service", "server", "client", "trainer", "cli", "bench"],
         "nothing reads the clock to decide a game",
     ),
     (
         "tetrion_protocol::pb",
-        &["service", "server", "client", "workloads"],
+        &["service", "server", "client", "bench"],
         "messages become our own types at the boundary",
     ),
     ("anyhow", &["cli"], "a library says what went wrong in types"),

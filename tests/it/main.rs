@@ -30,7 +30,7 @@ mod watch_session;
 /// Requests of one caller do not delay other callers.
 mod fairness;
 
-/// The benchmark as a person starts it.
+/// `tetrion bench` as a person starts it, and the figures that it computes from its measurements.
 mod bench;
 /// The program as a person starts it.
 mod command_line;
@@ -60,9 +60,6 @@ mod notified;
 
 /// `tetrion health`: whether a server serves, as an exit code.
 mod health;
-
-/// Figures that the benchmark computes from its measurements.
-mod bench_figures;
 
 /// Completions for shells, and pages of the manual.
 mod manual;

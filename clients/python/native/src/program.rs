@@ -4,13 +4,13 @@ use std::ffi::OsString;
 use std::process::{self, ExitCode};
 
 use pyo3::prelude::*;
-use tetrion::cli;
+use tetrion::{bench, cli};
 
 /// Runs the `tetrion` program with these arguments, the first of which is its name, and ends this process with its exit
 /// code. `command` starts the program in another process.
 #[pyfunction]
 pub(crate) fn main(py: Python<'_>, args: Vec<OsString>, command: Vec<OsString>) {
-    let _ = cli::bench::COMMAND.set(command); // set once in a process
+    let _ = bench::COMMAND.set(command); // set once in a process
     py.detach(|| process::exit(number_of(cli::main(args))))
 }
 

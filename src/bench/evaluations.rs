@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex, mpsc};
 
-use tetrion_core::agents::{Agent, Controller, Kernel, LinearAgent, TerminalValue};
+use super::games::controller;
+use tetrion_core::agents::{Agent, Kernel, LinearAgent, TerminalValue};
 use tetrion_core::engine::Rules;
 use tetrion_core::engine::rng::{Tag, word};
 use tetrion_core::features::FeatureSet;
@@ -24,8 +25,8 @@ pub struct Games {
 impl Games {
     /// Games that reach this many pieces and hardly ever end earlier.
     pub fn long(num_games: u32, max_pieces: u64) -> Games {
-        let weights = Controller::named("bcts").expect("a controller").weights;
-        Games { set: "bcts8", weights, num_games, max_pieces }
+        let bcts = controller("bcts");
+        Games { set: bcts.feature_set, weights: bcts.weights, num_games, max_pieces }
     }
 
     /// Games of a bad controller, with some dozens of pieces each.

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use super::error::BenchError;
 
 /// Command that starts this program if it is a library of another one: its file and its first arguments.
 pub static COMMAND: OnceLock<Vec<OsString>> = OnceLock::new();
@@ -26,10 +26,13 @@ impl ServerProcess {
     ///
     /// # Errors
     /// If the process cannot be started, or ends without printing its address.
-    pub fn start() -> anyhow::Result<ServerProcess> {
+    pub fn start() -> Result<ServerProcess, BenchError> {
         let program = match COMMAND.get() {
             Some(command) => command.clone(),
-            None => vec![std::env::current_exe().context("cannot find this program")?.into_os_string()],
+            None => {
+                let program = std::env::current_exe().map_err(BenchError::system("find this program"))?;
+                vec![program.into_os_string()]
+            }
         };
         let mut command = Command::new(&program[0]);
         command.args(&program[1..]);
@@ -48,15 +51,17 @@ impl ServerProcess {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .with_context(|| format!("cannot start {}", program[0].display()))?;
+            .map_err(BenchError::system(format!("start {}", program[0].display())))?;
         let mut line = String::new();
         if let Some(stdout) = child.stdout.take() {
-            BufReader::new(stdout).read_line(&mut line).context("cannot read the server's stdout")?;
+            let read = BufReader::new(stdout).read_line(&mut line);
+            read.map_err(BenchError::system("read the server's stdout"))?;
         }
         let start_time = start.elapsed();
         let Some(address) = line.trim_end().strip_prefix("tetrion listening on ").map(str::to_owned) else {
             let _ = child.kill();
-            bail!("the server did not start: {} {:?}", child.wait()?, line);
+            let status = child.wait().map_err(BenchError::system("wait for the server"))?;
+            return Err(BenchError::Server(format!("{status} {line:?}")));
         };
         Ok(ServerProcess { child, address, start_time })
     }

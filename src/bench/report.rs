@@ -5,42 +5,13 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::group::FigureGroup;
-use super::measure::Samples;
+use super::measure::{FigureUnit, Measurement, MedianGoal, RoundPlan};
 use crate::text::numbers::{count, grouped, short};
 
 /// Columns of the figures and their goal, after the name.
 const FIGURES: usize = 61;
 /// Width of the column of names on a narrow terminal.
 const NARROW_NAME: usize = 16;
-
-/// The unit of a figure, which decides how the table writes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FigureUnit {
-    /// Amount per second, with its name.
-    PerSecond(&'static str),
-    Ratio,
-    Microseconds,
-    Milliseconds,
-    Bytes,
-}
-
-/// The goal of a figure.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum MedianGoal {
-    AtLeast(f64),
-    AtMost(f64),
-}
-
-/// A measurement: its samples, and the goal for their median.
-#[derive(Clone, Debug)]
-pub struct Measurement {
-    pub group: FigureGroup,
-    pub name: String,
-    pub unit: FigureUnit,
-    pub samples: Samples,
-    /// Goal for the median; `None` for a figure without one.
-    pub goal: Option<MedianGoal>,
-}
 
 /// The machine, as the report shows it.
 #[derive(Clone, Debug)]
@@ -59,9 +30,10 @@ pub struct MachineInfo {
 #[derive(Clone, Debug)]
 pub struct BenchReport {
     pub machine: MachineInfo,
-    /// Number and length of the rounds, in words.
-    pub plan: String,
-    pub rows: Vec<Measurement>,
+    pub plan: RoundPlan,
+    pub groups: Vec<(FigureGroup, Vec<Measurement>)>,
+    /// How far the measurements came before Ctrl-C.
+    pub interruption: Option<String>,
 }
 
 impl FigureUnit {
@@ -98,14 +70,14 @@ impl Measurement {
         [write(self.samples.median()), write(lowest), write(highest), self.unit.name(), goal]
     }
 
-    fn to_json(&self) -> Value {
+    fn to_json(&self, group: FigureGroup) -> Value {
         let (lowest, highest) = self.samples.range();
         let goal = self.goal.map(|goal| match goal {
             MedianGoal::AtLeast(number) => json!({ "at_least": number }),
             MedianGoal::AtMost(number) => json!({ "at_most": number }),
         });
         json!({
-            "group": self.group.name(),
+            "group": group.name(),
             "name": self.name,
             "unit": self.unit.name(),
             "median": self.samples.median(),
@@ -133,23 +105,25 @@ impl BenchReport {
     /// The report as one JSON object.
     pub fn to_json(&self) -> Value {
         let MachineInfo { processor, threads, kernels, kernel } = &self.machine;
+        let rows = self.groups.iter().flat_map(|(group, rows)| rows.iter().map(|row| row.to_json(*group)));
         json!({
             "version": env!("CARGO_PKG_VERSION"),
             "processor": processor,
             "threads": threads,
             "kernels": kernels,
             "kernel": kernel,
-            "rows": self.rows.iter().map(Measurement::to_json).collect::<Vec<_>>(),
+            "rows": rows.collect::<Vec<_>>(),
         })
     }
 
     /// The report as text with aligned columns. On a narrow terminal, names get separate lines.
     pub fn to_text(&self, terminal: Option<usize>) -> String {
-        let longest = self.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
+        let rows = self.groups.iter().flat_map(|(_, rows)| rows);
+        let longest = rows.map(|row| row.name.chars().count()).max().unwrap_or(0);
         let is_narrow = terminal.is_some_and(|columns| longest + FIGURES > columns);
         let width = if is_narrow { NARROW_NAME } else { longest };
         let mut text = format!("{}\n{}\n", self.machine.words(), self.plan);
-        for (group, rows) in self.groups() {
+        for (group, rows) in &self.groups {
             let _ = writeln!(text, "\n{}", group.title());
             let head = ["median", "lowest", "highest", "", ""].map(str::to_owned);
             for (name, cells) in
@@ -170,7 +144,7 @@ impl BenchReport {
     /// The report as Markdown, with one table per group.
     pub fn to_markdown(&self) -> String {
         let mut text = format!("{}. {}\n", self.machine.words(), self.plan);
-        for (group, rows) in self.groups() {
+        for (group, rows) in &self.groups {
             let _ = write!(text, "\n| {} | median | lowest to highest | unit |", group.title());
             let goals = rows.iter().any(|row| row.goal.is_some());
             text += if goals {
@@ -185,10 +159,5 @@ impl BenchReport {
             }
         }
         text
-    }
-
-    /// The rows of each measured group, in order.
-    fn groups(&self) -> impl Iterator<Item = (FigureGroup, &[Measurement])> {
-        self.rows.chunk_by(|one, next| one.group == next.group).map(|rows| (rows[0].group, rows))
     }
 }

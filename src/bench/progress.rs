@@ -5,15 +5,14 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::cli::interrupt::{Interrupt, Interrupted};
-use crate::cli::output::say;
+use super::error::BenchError;
 use crate::text::numbers::time;
 
 /// Progress on stderr through the groups and their estimated times.
-#[derive(Debug)]
-pub struct BenchProgress {
+pub struct BenchProgress<'a> {
     bar: Option<ProgressBar>,
-    interrupt: Interrupt,
+    say: fn(String),
+    is_interrupted: &'a dyn Fn() -> bool,
     /// Name and estimated time of each group.
     groups: Vec<(&'static str, Duration)>,
     /// Number of groups that have begun.
@@ -22,9 +21,13 @@ pub struct BenchProgress {
     inside: Duration,
 }
 
-impl BenchProgress {
+impl<'a> BenchProgress<'a> {
     /// Starts before the first group.
-    pub fn new(groups: Vec<(&'static str, Duration)>, interrupt: Interrupt) -> BenchProgress {
+    pub fn new(
+        groups: Vec<(&'static str, Duration)>,
+        say: fn(String),
+        is_interrupted: &'a dyn Fn() -> bool,
+    ) -> BenchProgress<'a> {
         let total: Duration = groups.iter().map(|(_, estimate)| estimate).sum();
         let bar = std::io::stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template("{bar:30} {msg}").expect("a template");
@@ -32,7 +35,7 @@ impl BenchProgress {
             bar.enable_steady_tick(Duration::from_millis(200));
             bar
         });
-        BenchProgress { bar, interrupt, groups, begun: 0, inside: Duration::ZERO }
+        BenchProgress { bar, say, is_interrupted, groups, begun: 0, inside: Duration::ZERO }
     }
 
     /// Starts the next group. Prints its line if stderr is no terminal.
@@ -40,7 +43,7 @@ impl BenchProgress {
         self.begun += 1;
         self.inside = Duration::ZERO;
         if self.bar.is_none() {
-            say(self.words());
+            (self.say)(self.words());
         }
         self.show();
     }
@@ -48,12 +51,12 @@ impl BenchProgress {
     /// Adds this time to the current group.
     ///
     /// # Errors
-    /// After Ctrl-C.
-    pub fn advance(&mut self, took: Duration) -> Result<(), Interrupted> {
+    /// [`BenchError::Interrupted`] after Ctrl-C.
+    pub fn advance(&mut self, took: Duration) -> Result<(), BenchError> {
         let (_, estimate) = self.groups[self.begun - 1];
         self.inside = (self.inside + took).min(estimate);
         self.show();
-        self.interrupt.check()
+        if (self.is_interrupted)() { Err(BenchError::Interrupted) } else { Ok(()) }
     }
 
     fn show(&self) {
@@ -74,7 +77,7 @@ impl BenchProgress {
     }
 }
 
-impl Drop for BenchProgress {
+impl Drop for BenchProgress<'_> {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
