@@ -33,7 +33,7 @@ pub struct WeightPolicy {
 impl WeightPolicy {
     /// The policies of a request, with these rows instead of the policy's own.
     pub fn with_rows(&self, rows: Vec<Vec<f64>>) -> Policy {
-        let WeightPolicy { features, model, .. } = self.clone();
+        let (features, model) = (self.features.clone(), self.model.clone());
         Policy { kind: PolicyKind::Weights(WeightRows { features, rows, model }), play: self.play.into() }
     }
 }
@@ -91,17 +91,16 @@ pub fn write_play<S: Serializer>(play: &PlayChoice, serializer: S) -> Result<S::
 /// If it has other fields of a policy, or a number that no rules allow.
 pub fn read_play<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PlayChoice, D::Error> {
     let message = pb::Policy::deserialize(deserializer)?;
-    let play = decode_play(&message, &largest_rules()).in_field("play").map_err(D::Error::custom)?;
-    if message != encode_play(play) {
-        return Err(D::Error::custom("play: has more than search and terminalValue"));
+    if message.kind.is_some() || !message.label.is_empty() {
+        return Err(D::Error::custom("play: has a kind or a label, expected search and terminalValue only"));
     }
-    Ok(play)
+    decode_play(&message, &largest_rules()).in_field("play").map_err(D::Error::custom)
 }
 
 fn decode_weights(message: &pb::Weights, play: Play) -> Result<WeightPolicy, DecodeError> {
     let features = message.features.as_ref().ok_or_else(|| DecodeError::missing("features"))?;
     let features = Features::try_from(features).in_field("features")?;
-    // No feature: they are known with the rules.
+    // As if of no features: rules say how many columns their names stand for.
     let model = models::decode(message.mlp.as_ref(), message.n_tuple.as_ref(), 0, &largest_rules())?;
     let row = match &message.weights {
         Some(weights) => tensor::decode::<f64>(weights, &[DimSize::Any]).in_field("weights")?.elements,

@@ -36,7 +36,7 @@ pub use agent_rng::AgentRng;
 pub use controllers::{CONTROLLERS, Controller, ControllerError, Figure, Measured};
 pub use expectation::ExpectationAgent;
 pub use formula::{DropScorer, FormulaAgent};
-pub use linear::{LinearAgent, MAX_WEIGHT, WeightError, expected_weights};
+pub use linear::{LinearAgent, MAX_WEIGHT, WeightError, check_weights, expected_weights};
 pub use lookahead::LookaheadAgent;
 pub use mlp::{Activation, Mlp};
 pub use model::{Model, ModelShape};
