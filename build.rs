@@ -21,8 +21,27 @@ const ROOTS: [&str; 4] = [
     "google/rpc/error_details.proto",
 ];
 
-/// What is read and written as JSON: a message of files, and what it is made of.
-const AS_JSON: [&str; 18] = [
+/// What is read and written as JSON: the messages of files, and what they are made of.
+const AS_JSON: [&str; 37] = [
+    ".tetrion.v1.Policy",
+    ".tetrion.v1.Weights",
+    ".tetrion.v1.FeatureSelection",
+    ".tetrion.v1.FeatureNames",
+    ".tetrion.v1.Tensor",
+    ".tetrion.v1.DataType",
+    ".tetrion.v1.Mlp",
+    ".tetrion.v1.Activation",
+    ".tetrion.v1.NTuple",
+    ".tetrion.v1.TuplePattern",
+    ".tetrion.v1.TupleKind",
+    ".tetrion.v1.MonteCarlo",
+    ".tetrion.v1.Formula",
+    ".tetrion.v1.Search",
+    ".tetrion.v1.Greedy",
+    ".tetrion.v1.Lookahead",
+    ".tetrion.v1.Expectation",
+    ".tetrion.v1.ExpectationTerms",
+    ".tetrion.v1.TerminalValue",
     ".tetrion.v1.Recording",
     ".tetrion.v1.RecordedOutcome",
     ".tetrion.v1.EpisodeEnd",

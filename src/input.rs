@@ -59,13 +59,31 @@ pub fn utf8(bytes: Vec<u8>) -> io::Result<String> {
     text.map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is no text in UTF-8"))
 }
 
-/// Reads JSON. Refuses an object with a key that comes twice, because readers differ in the value that they take.
+/// Reads JSON. Refuses an object with a key that comes twice, because readers differ in the value that they take, and a
+/// field that no type has.
 ///
 /// # Errors
 /// If the text is not the JSON of a `T`.
 pub fn parse_json<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
     serde_json::from_str::<UniqueKeys>(text)?;
-    serde_json::from_str(text)
+    let mut json = serde_json::Deserializer::from_str(text);
+    let value = known_fields(&mut json)?;
+    json.end()?;
+    Ok(value)
+}
+
+/// Reads a value, and refuses the fields that messages pass over because newer programs may write them.
+///
+/// # Errors
+/// If the input is no `T`, or has a field that no type in it has.
+pub fn known_fields<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    let mut unknown = None;
+    let value = serde_ignored::deserialize(deserializer, |path| unknown = Some(path.to_string()))?;
+    match unknown {
+        // A ? stands for a value that is optional.
+        Some(path) => Err(D::Error::custom(format!("unknown field `{}`", path.replace(".?", "")))),
+        None => Ok(value),
+    }
 }
 
 /// Any JSON in which each key of an object comes once.

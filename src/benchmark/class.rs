@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use crate::input::UsageError;
-use crate::trainer::rules::RulesNote;
 use tetrion_client::{RulesChoice, Seeds};
 use tetrion_core::agents::Search;
 use tetrion_core::engine::rng::{Tag, word};
@@ -13,8 +12,8 @@ use tetrion_core::engine::{RULES_VERSION, Rules};
 use tetrion_core::env::InvalidActionPolicy;
 use tetrion_core::names::unknown;
 
-/// Name of the benchmark. Any change to a class gives it another name.
-pub const NAME: &str = "tetrion-benchmark-1";
+/// Name of the benchmark. Any change to a class or to the file of a result gives it another name.
+pub const NAME: &str = "tetrion-benchmark-2";
 
 /// Seed from which the seeds of all games are drawn. Players that trained on it are refused.
 pub const SEED: u64 = 61_803_398;
@@ -155,13 +154,9 @@ impl Class {
 
     /// The protocol as results state it.
     pub fn protocol(&self) -> Value {
-        let rules = RulesNote {
-            preset: "simplified".to_owned(),
-            rules_version: RULES_VERSION.to_owned(),
-            fields: self.rules().fields(),
-        };
         json!({
-            "rules": rules,
+            "rules": self.rules_choice(),
+            "rules_version": RULES_VERSION,
             "invalid_actions": self.invalid_actions_name(),
             "seed": SEED.to_string(),
             "num_games": self.games,

@@ -8,8 +8,9 @@ use super::class::{Class, Players, SEED};
 use crate::input::UsageError;
 use crate::players::{Contender, monte_carlo, title, title_of_weights};
 use tetrion_client::{EvaluationRequest, Policy};
-use tetrion_core::agents::{Controller, PlayChoice, Search, TerminalValue};
+use tetrion_core::agents::{Controller, PlayChoice};
 use tetrion_core::engine::RULES_VERSION;
+use tetrion_protocol::files::{read_play, write_play};
 use tetrion_toolkit::files;
 
 /// The file with a player's weights in a result's folder.
@@ -22,16 +23,13 @@ const MAX_NAME: usize = 100;
 /// A player as a result names it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PlayerNote {
+pub struct BenchmarkPlayer {
     pub name: String,
     /// Where the player comes from.
     pub source: Source,
-    /// Value of a game-ending placement; absent for players that score no placements.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub terminal_value: Option<TerminalValue>,
-    /// The search; absent for players that score no placements.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub search: Option<Search>,
+    /// The search, and the value of a game-ending placement; empty for players that score no placements.
+    #[serde(serialize_with = "write_play", deserialize_with = "read_play")]
+    pub play: PlayChoice,
 }
 
 /// Where a player comes from.
@@ -52,25 +50,24 @@ pub enum Source {
 #[derive(Clone, Debug)]
 pub struct Entrant {
     /// The player as a result names it.
-    pub note: PlayerNote,
+    pub player: BenchmarkPlayer,
     /// The file that a result's folder keeps of the player, and its text.
     pub file: Option<(&'static str, String)>,
     policy: Policy,
 }
 
-impl PlayerNote {
+impl BenchmarkPlayer {
     /// A player outside this program.
     ///
     /// # Errors
     /// For a name that tables cannot show.
-    pub fn recorded(name: &str) -> Result<PlayerNote, String> {
-        let note = PlayerNote {
+    pub fn recorded(name: &str) -> Result<BenchmarkPlayer, String> {
+        let player = BenchmarkPlayer {
             name: name.to_owned(),
             source: Source::Recordings,
-            terminal_value: None,
-            search: None,
+            play: PlayChoice::default(),
         };
-        note.check_name().map(|()| note)
+        player.check_name().map(|()| player)
     }
 
     /// Checks that tables can show the name.
@@ -109,24 +106,27 @@ impl Entrant {
     ///
     /// # Errors
     /// The problem of a player that cannot be read, or does not belong to the class.
-    pub fn of_result(class: &Class, note: &PlayerNote, folder: &Path) -> Result<Option<Entrant>, String> {
-        note.check_name()?;
+    pub fn of_result(
+        class: &Class,
+        player: &BenchmarkPlayer,
+        folder: &Path,
+    ) -> Result<Option<Entrant>, String> {
+        player.check_name()?;
         let read = |file| {
             let path = folder.join(file);
             files::open(&path).map_err(|error| format!("{file} cannot be read: {error}"))?;
             Contender::new(&path.to_string_lossy()).map_err(|error| error.0)
         };
-        let contender = match &note.source {
+        let contender = match &player.source {
             Source::Named(name) => Contender::Named(name.clone()),
             Source::Weights => read(WEIGHTS_FILE)?,
             Source::Formula => read(FORMULA_FILE)?,
             Source::Recordings => return Ok(None),
         };
-        let choice = PlayChoice { terminal_value: note.terminal_value, search: note.search };
-        let entrant = Entrant::enter(class, contender, note.name.clone(), choice)?;
-        if entrant.note != *note {
-            let written = |note| serde_json::to_string(note).expect("texts and numbers");
-            return Err(format!("is {}, expected {}", written(note), written(&entrant.note)));
+        let entrant = Entrant::enter(class, contender, player.name.clone(), player.play)?;
+        if entrant.player != *player {
+            let written = |player| serde_json::to_string(player).expect("texts and numbers");
+            return Err(format!("is {}, expected {}", written(player), written(&entrant.player)));
         }
         Ok(Some(entrant))
     }
@@ -169,13 +169,12 @@ impl Entrant {
         if !scores && choice != PlayChoice::default() {
             return Err("scores no placements, expected no search and no terminal value".to_owned());
         }
-        let choice = if scores { play.into() } else { choice };
-        let policy = contender.policy(choice).map_err(|error| error.to_string())?;
+        let play = if scores { play.into() } else { choice };
+        let policy = contender.policy(play);
         policy.clone().agents(&class.rules()).map_err(|error| error.to_string())?;
-        let PlayChoice { terminal_value, search } = choice;
-        let note = PlayerNote { name, source, terminal_value, search };
-        note.check_name()?;
-        Ok(Entrant { note, file, policy })
+        let player = BenchmarkPlayer { name, source, play };
+        player.check_name()?;
+        Ok(Entrant { player, file, policy })
     }
 
     /// The games of the class, for this player.

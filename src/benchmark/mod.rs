@@ -16,7 +16,7 @@ mod recorded;
 mod result;
 
 pub use class::{CLASSES, Class, NAME, Players, SEED};
-pub use entrant::{Entrant, PlayerNote, Source};
+pub use entrant::{BenchmarkPlayer, Entrant, Source};
 pub use folder::{Folder, Problem, RESULT, compare_games};
 pub use recorded::{GameNumbers, OutsideGames};
 pub use result::{BenchmarkResult, Summary};

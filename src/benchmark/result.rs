@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::class::{Class, NAME};
-use super::entrant::{PlayerNote, Source};
+use super::entrant::{BenchmarkPlayer, Source};
 use super::recorded::GameNumbers;
 use crate::input::{UsageError, parse_json, read_open, utf8};
 use crate::text::escapes::without_middle;
@@ -31,7 +31,7 @@ pub struct BenchmarkResult {
     pub program: String,
     /// The command that wrote the result.
     pub command: String,
-    pub player: PlayerNote,
+    pub player: BenchmarkPlayer,
     /// Means and intervals, as [`Summary::to_json`] writes them.
     pub summary: Value,
     /// The games, in the order of their seeds.
@@ -88,7 +88,7 @@ impl BenchmarkResult {
     /// The result of these games.
     pub fn new(
         class: &Class,
-        player: PlayerNote,
+        player: BenchmarkPlayer,
         command: String,
         games: Vec<GameNumbers>,
     ) -> BenchmarkResult {
@@ -109,14 +109,21 @@ impl BenchmarkResult {
     /// # Errors
     /// [`UsageError`] for a file that cannot be read, or holds no result of this benchmark.
     pub fn read(path: &Path) -> Result<(BenchmarkResult, &'static Class), UsageError> {
+        #[derive(Deserialize)]
+        struct ResultName {
+            benchmark: String,
+        }
         let wrong = |problem: String| UsageError(format!("{}: {problem}", path.display()));
         let text = files::open(path).and_then(|file| utf8(read_open(file, MAX_RESULT_BYTES)?));
         let text = text.map_err(|error| wrong(format!("cannot be read: {error}")))?;
-        let result: BenchmarkResult =
-            parse_json(&text).map_err(|error| wrong(format!("is no result of {NAME}: {error}")))?;
-        if result.benchmark != NAME {
-            return Err(wrong(format!("benchmark is {:?}, expected {NAME:?}", result.benchmark)));
+        let no_result = |error| wrong(format!("is no result of {NAME}: {error}"));
+        // Check the name first: a result of another benchmark need not have our fields.
+        let ResultName { benchmark } = serde_json::from_str(&text).map_err(no_result)?;
+        if benchmark != NAME {
+            let other = "use the version of the program that wrote it, or play the games again";
+            return Err(wrong(format!("benchmark is {benchmark:?}, expected {NAME:?}: {other}")));
         }
+        let result: BenchmarkResult = parse_json(&text).map_err(no_result)?;
         let class = Class::named(&result.class).map_err(|error| wrong(error.0))?;
         Ok((result, class))
     }

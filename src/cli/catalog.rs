@@ -37,13 +37,13 @@ A request starts from one of them, by default `simplified`, and may change any f
 
 const FIELDS_HEAD: &str = "\
 Fields of a preset that a request can change.
-In [`rules.proto`](../proto/tetrion/v1/rules.proto), in `rules` of the Python client and in files, a dot leads into a message: `garbage.delay_pieces` is `{\"garbage\": {\"delay_pieces\": 2}}`.
+In [`rules.proto`](../proto/tetrion/v1/rules.proto) and in `rules` of the Python client, a dot leads into a message: `garbage.delay_pieces` is `{\"garbage\": {\"delay_pieces\": 2}}`.
 On the command line they follow the preset (`--rules guideline,garbage.delay_pieces=2`).
 ";
 
 const CHOICES_HEAD: &str = "\
 Values of the fields that take a name; the first value of each field is the one of `simplified`.
-Messages use the enums of [`rules.proto`](../proto/tetrion/v1/rules.proto), which explains each value; flags, settings and files take these names.
+Messages, in files too, use the enums of [`rules.proto`](../proto/tetrion/v1/rules.proto), which explains each value; flags and settings take these names.
 ";
 
 const PIECES_HEAD: &str = "\

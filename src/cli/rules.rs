@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
 
-use crate::trainer::rules::RulesNote;
 use tetrion_client::RulesChoice;
 use tetrion_core::engine::{Changes, FieldKind, PRESETS, RULES_FIELDS, Rules, RulesField};
 
@@ -110,9 +109,9 @@ impl RulesArgs {
     }
 
     /// The rules from these flags. Fields without a flag come from `noted`, unless the flags name another preset.
-    pub fn completed_by(&self, noted: &RulesNote) -> RulesChoice {
+    pub fn completed_by(&self, noted: &RulesChoice) -> RulesChoice {
         let is_same = self.rules.as_ref().is_none_or(|preset| *preset == noted.preset);
-        self.choice(if is_same { noted.choice() } else { RulesChoice::default() })
+        self.choice(if is_same { noted.clone() } else { RulesChoice::default() })
     }
 
     /// The rules as a request contains them, with at least this many next pieces shown, unless a flag sets their

@@ -125,7 +125,7 @@ async fn play(
     entrant: &Entrant,
 ) -> anyhow::Result<Vec<Problem>> {
     let client = connect(&args.connection, &args.computing).await?;
-    let (name, request) = (&entrant.note.name, entrant.request(class));
+    let (name, request) = (&entrant.player.name, entrant.request(class));
     let pairs: Vec<(u32, u32)> = (0..result.num_recordings(class)).map(|game| (0, game)).collect();
     let mut problems = folder.compare_choices(name, &client.record(&request, &pairs).await?);
     if args.all {

@@ -7,13 +7,13 @@ use super::pilot::Pilot;
 use super::player::Player;
 use crate::input::{UsageError, read_utf8};
 use crate::text::escapes::without_middle;
-use crate::trainer::rules::RulesNote;
 use crate::trainer::trained_weights::{self, TrainedWeights};
-use crate::trainer::weights::{Weights, WeightsError};
+use crate::trainer::weights::Weights;
 use tetrion_core::agents::{Controller, Play, PlayChoice};
 use tetrion_core::engine::Rules;
 use tetrion_protocol::limits::MAX_FORMULA_BYTES;
 use tetrion_protocol::policies::Policy;
+use tetrion_protocol::rules::RulesChoice;
 use tetrion_toolkit::recording::Setup;
 
 /// A player before its game.
@@ -86,7 +86,7 @@ impl Contender {
     }
 
     /// Rules of the training run; `None` for a name or a formula.
-    pub fn rules(&self) -> Option<&RulesNote> {
+    pub fn rules(&self) -> Option<&RulesChoice> {
         match self {
             Contender::Named(_) | Contender::Formula { .. } => None,
             Contender::Run(run) => Some(run.weights.rules()),
@@ -103,14 +103,11 @@ impl Contender {
     }
 
     /// The policy of a request.
-    ///
-    /// # Errors
-    /// A model that has no shape.
-    pub fn policy(&self, choice: PlayChoice) -> Result<Policy, WeightsError> {
+    pub fn policy(&self, choice: PlayChoice) -> Policy {
         match self {
-            Contender::Named(name) => Ok(named_policy(name, choice)),
+            Contender::Named(name) => named_policy(name, choice),
             Contender::Run(run) => run.weights.weights().policy(choice),
-            Contender::Formula { text, .. } => Ok(formula_policy(text, choice)),
+            Contender::Formula { text, .. } => formula_policy(text, choice),
         }
     }
 

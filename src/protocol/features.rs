@@ -53,6 +53,23 @@ impl Features {
     }
 }
 
+impl TryFrom<&pb::FeatureSelection> for Features {
+    type Error = DecodeError;
+
+    fn try_from(selection: &pb::FeatureSelection) -> Result<Features, DecodeError> {
+        let pb::FeatureSelection { kind, feature_set_version: version } = selection.clone();
+        match kind {
+            Some(Kind::FeatureSet(name)) => Ok(Features::Set { name, version }),
+            _ if !version.is_empty() => {
+                let problem = "is given without a feature_set, to which it belongs";
+                Err(DecodeError::field("feature_set_version", problem))
+            }
+            Some(Kind::Names(pb::FeatureNames { names })) => Ok(Features::List(names)),
+            None => Err(DecodeError::field("", "has no kind, expected feature_set or names")),
+        }
+    }
+}
+
 /// Reads a selection under some rules; `None` if it is absent.
 ///
 /// # Errors
@@ -61,18 +78,7 @@ pub fn decode(
     selection: Option<&pb::FeatureSelection>,
     rules: &Rules,
 ) -> Result<Option<FeatureSet>, DecodeError> {
-    let Some(pb::FeatureSelection { kind, feature_set_version: version }) = selection else {
-        return Ok(None);
-    };
-    match kind {
-        Some(Kind::FeatureSet(name)) => named_set(name, version, rules).map(Some),
-        _ if !version.is_empty() => {
-            let problem = "is given without a feature_set, to which it belongs";
-            Err(DecodeError::field("feature_set_version", problem))
-        }
-        Some(Kind::Names(pb::FeatureNames { names })) => listed_set(names, rules).map(Some),
-        None => Err(DecodeError::field("", "has no kind, expected feature_set or names")),
-    }
+    selection.map(|selection| Features::try_from(selection)?.resolve(rules)).transpose()
 }
 
 fn named_set(name: &str, version: &str, rules: &Rules) -> Result<FeatureSet, DecodeError> {

@@ -19,6 +19,7 @@ pub mod envs;
 pub mod evaluation;
 pub mod features;
 pub mod fields;
+pub mod files;
 pub mod footprint;
 pub mod models;
 pub mod placements;

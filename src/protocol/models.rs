@@ -1,7 +1,5 @@
 //! Shapes of models that add to a weighted sum, as messages. The parameters are part of the weights.
 
-use std::sync::Arc;
-
 pub use tetrion_core::agents::{Activation, Mlp, ModelShape, NTuple, TupleKind, TuplePattern};
 use tetrion_core::engine::Rules;
 
@@ -17,19 +15,18 @@ pub(super) fn decode(
     n_tuple: Option<&pb::NTuple>,
     num_features: usize,
     rules: &Rules,
-) -> Result<Option<Arc<ModelShape>>, DecodeError> {
+) -> Result<Option<ModelShape>, DecodeError> {
     let mlp = mlp.map(decode_mlp).transpose().in_field("mlp")?;
     let n_tuple = n_tuple.map(|n_tuple| decode_n_tuple(n_tuple, rules)).transpose().in_field("n_tuple")?;
-    let shape = match (mlp, n_tuple) {
-        (None, None) => return Ok(None),
-        (None, Some(n_tuple)) => ModelShape::NTuple(n_tuple),
+    Ok(match (mlp, n_tuple) {
+        (None, None) => None,
+        (None, Some(n_tuple)) => Some(ModelShape::NTuple(n_tuple)),
         (Some(mlp), tables) => {
             let mlp = Mlp { tables, ..mlp };
             check_size(&mlp, num_features).in_field("n_tuple")?;
-            ModelShape::Mlp(mlp)
+            Some(ModelShape::Mlp(mlp))
         }
-    };
-    Ok(Some(Arc::new(shape)))
+    })
 }
 
 /// Checks that a model over this many features can be played under these rules.
@@ -121,7 +118,14 @@ fn encode_activation(activation: Activation) -> pb::Activation {
 fn decode_n_tuple(message: &pb::NTuple, rules: &Rules) -> Result<NTuple, DecodeError> {
     check_count(message.tuples.len())?;
     let decode = |(i, tuple)| decode_tuple(tuple).in_item("tuples", i);
-    let tuples = message.tuples.iter().enumerate().map(decode).collect::<Result<Vec<_>, _>>()?;
+    n_tuple(message.tuples.iter().enumerate().map(decode).collect::<Result<Vec<_>, _>>()?, rules)
+}
+
+/// Tables that can be played under these rules.
+///
+/// # Errors
+/// [`DecodeError`] with the fields of `NTuple`.
+pub fn n_tuple(tuples: Vec<TuplePattern>, rules: &Rules) -> Result<NTuple, DecodeError> {
     check_tuples(&tuples, rules)?;
     Ok(NTuple::new(tuples))
 }

@@ -107,14 +107,7 @@ impl Policy {
             PolicyKind::MonteCarlo(agent) => Message::MonteCarlo(encode_monte_carlo(*agent)),
             PolicyKind::Formula(text) => Message::Formula(pb::Formula { text: text.clone() }),
         };
-        let terminal_value =
-            self.play.terminal_value.map_or(pb::TerminalValue::Unspecified, encode_terminal_value);
-        pb::Policy {
-            label: String::new(),
-            kind: Some(kind),
-            search: self.play.search.map(search::encode),
-            terminal_value: terminal_value.into(),
-        }
+        pb::Policy { kind: Some(kind), ..encode_play(self.play) }
     }
 }
 
@@ -128,6 +121,16 @@ impl WeightRows {
             mlp,
             n_tuple,
         }
+    }
+}
+
+/// A policy without a kind.
+pub(super) fn encode_play(PlayChoice { terminal_value, search }: PlayChoice) -> pb::Policy {
+    let terminal_value = terminal_value.map_or(pb::TerminalValue::Unspecified, encode_terminal_value);
+    pb::Policy {
+        search: search.map(search::encode),
+        terminal_value: terminal_value.into(),
+        ..Default::default()
     }
 }
 
@@ -288,11 +291,7 @@ impl Policies {
 
     fn add(&mut self, message: &pb::Policy, rules: &Rules) -> Result<(), DecodeError> {
         check_name("label", &message.label)?;
-        let search = message.search.as_ref().map(|message| search::decode(message, rules));
-        let play = PlayChoice {
-            search: search.transpose().in_field("search")?,
-            terminal_value: decode_terminal_value(message.terminal_value)?,
-        };
+        let play = decode_play(message, rules)?;
         let first = self.all.len();
         let kind = match &message.kind {
             None => {
@@ -322,15 +321,8 @@ impl Policies {
             }
         };
         let agent = &self.all[first];
-        let policy = pb::Policy {
-            label: message.label.clone(),
-            kind: Some(kind),
-            search: agent.search().map(search::encode),
-            terminal_value: agent
-                .terminal_value()
-                .map_or(pb::TerminalValue::Unspecified, encode_terminal_value)
-                .into(),
-        };
+        let play = PlayChoice { search: agent.search(), terminal_value: agent.terminal_value() };
+        let policy = pb::Policy { label: message.label.clone(), kind: Some(kind), ..encode_play(play) };
         let num_rows = (self.all.len() - first) as u32;
         self.entries.push(pb::EvaluatedPolicy { policy: Some(policy), num_rows });
         Ok(())
@@ -346,7 +338,7 @@ impl Policies {
         let set = features::decode(message.features.as_ref(), rules).in_field("features")?;
         let set = set.ok_or_else(|| DecodeError::missing("features"))?;
         let model = models::decode(message.mlp.as_ref(), message.n_tuple.as_ref(), set.len(), rules)?;
-        let builder = Builder { set, model, play: play.or(Play::default()) };
+        let builder = Builder { set, model: model.map(Arc::new), play: play.or(Play::default()) };
         let weights = message.weights.as_ref().ok_or_else(|| DecodeError::missing("weights"))?;
         let add = if weights.dtype() == pb::DataType::Float32 {
             Self::add_rows::<f32>
@@ -432,6 +424,13 @@ fn decode_monte_carlo(message: &pb::MonteCarlo) -> MonteCarlo {
     let playouts = if message.playouts == 0 { MonteCarlo::DEFAULT_PLAYOUTS } else { message.playouts };
     let agent = if message.as_coded { MonteCarlo::as_coded } else { MonteCarlo::new };
     agent(playouts)
+}
+
+/// Reads how a policy plays. What the message leaves out is `None`.
+pub(super) fn decode_play(message: &pb::Policy, rules: &Rules) -> Result<PlayChoice, DecodeError> {
+    let search = message.search.as_ref().map(|message| search::decode(message, rules)).transpose();
+    let terminal_value = decode_terminal_value(message.terminal_value);
+    Ok(PlayChoice { search: search.in_field("search")?, terminal_value: terminal_value? })
 }
 
 fn decode_terminal_value(number: i32) -> Result<Option<TerminalValue>, DecodeError> {

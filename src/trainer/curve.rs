@@ -28,6 +28,6 @@ pub fn curve(settings: &Settings, records: &[Record]) -> Chart {
 
 /// Title of a learning curve.
 pub fn title<M>(settings: &Settings<M>) -> String {
-    let Settings { width, height, seed, .. } = settings;
-    format!("{} on {width} x {height}, seed {seed}", settings.features_title())
+    let (features, (width, height)) = (settings.features_title(), settings.size());
+    format!("{features} on {width} x {height}, seed {}", settings.seed)
 }

@@ -21,14 +21,13 @@ use super::curve::title;
 use super::error::TrainError;
 use super::learner::{Learner, LearnerState};
 use super::lessons::{Lessons, check};
-use super::model::ModelNote;
 use super::record::GenerationTiming;
-use super::run::{Progress, Winner, keep_best, note};
+use super::run::{Progress, Winner, keep_best, measured};
 use super::run_folder::{Resumed, RunFolder, read_generations};
 use super::score::Score;
 use super::seen_playfields::SeenPlayfields;
 use super::settings::{Purpose, Settings};
-use super::weights::{ScoreNote, Weights};
+use super::weights::{MeasuredScore, Weights};
 use crate::plot::{Chart, Line, Point};
 use tetrion_client::session::{PackedPositions, PlacementList, PlacementsRequest};
 use tetrion_client::{
@@ -71,7 +70,7 @@ pub struct LearningRecord {
     pub games: u64,
     pub pieces: u64,
     /// Score of the current result, in games for this check only.
-    pub check: ScoreNote,
+    pub check: MeasuredScore,
 }
 
 /// Content of a checkpoint, besides the number of its generation.
@@ -173,10 +172,10 @@ impl Learning {
         run: RunFolder,
         learned: Option<Learned>,
     ) -> Result<Learning, TrainError> {
-        let model = settings.optimizer.shape()?.map(Arc::new);
+        let model = settings.policy.model.clone().map(Arc::new);
         let num_entries = model.as_deref().and_then(ModelShape::tables).map_or(0, NTuple::num_entries);
         let sizes = (settings.feature_names.len(), num_entries);
-        let height = settings.height as usize;
+        let height = settings.size().1 as usize;
         let (state, games, kept) = match learned {
             Some(Learned { learner, games, kept, .. }) => (Some(learner), games, kept),
             None => (None, vec![Playing::new(height); settings.games as usize], SeenPlayfields::default()),
@@ -232,7 +231,7 @@ impl Learning {
                 .then(|| tally.lines as f64 / tally.games as f64),
             games: tally.games,
             pieces: tally.pieces,
-            check: note(&score, self.settings.score_by),
+            check: measured(&score, self.settings.score_by),
         };
         let lesson = Lesson { learned_in, took: start.elapsed(), score };
         let learned = Learned {
@@ -285,8 +284,8 @@ impl Learning {
     /// afterstates. This runs on a separate thread, because nothing in it depends on what is learned.
     fn ask(&self, games: Range<usize>) -> JoinHandle<Result<Successors, TrainError>> {
         let (client, model) = (self.client.clone(), self.model.clone());
-        let Settings { width, height, .. } = self.settings;
-        let rules = self.settings.rules_choice();
+        let (width, height) = self.settings.size();
+        let rules = self.settings.rules.clone();
         let num_features = self.settings.feature_names.len();
         let wanted = PlacementsRequest {
             features: Some(Features::List(self.settings.feature_names.clone())),
@@ -324,7 +323,7 @@ impl Learning {
         tally: &mut GenerationTotals,
     ) {
         let Successors { row_offsets, lines, terminated, features, afterstates, entries } = successors;
-        let (height, num_features) = (self.settings.height as usize, self.settings.feature_names.len());
+        let (height, num_features) = (self.settings.size().1 as usize, self.settings.feature_names.len());
         let features = |row: usize| &features[row * num_features..][..num_features];
         let num_tuples = self.tables().map_or(0, |tables| tables.tuples().len());
         let entries = |row: usize| &entries[row * num_tuples..][..num_tuples];
@@ -397,20 +396,18 @@ impl Learning {
         self.model.as_deref().and_then(ModelShape::tables)
     }
 
-    /// The weights, and the parameters of the model, if the run learns one.
-    fn incumbent(&self) -> (Vec<f64>, Option<ModelNote>) {
+    /// The weights, then the parameters of the model, if the run learns one.
+    fn incumbent(&self) -> Vec<f64> {
         let (weights, parameters) = self.learner.incumbent(self.settings.feature_names.len());
-        (weights, self.model.as_ref().map(|shape| ModelNote::new(shape, parameters)))
+        weights.into_iter().chain(parameters.into_iter().map(f64::from)).collect()
     }
 
     /// A request for whole games of the current result.
-    fn request(&self, (weights, model): (&[f64], Option<&ModelNote>), purpose: Purpose) -> EvaluationRequest {
-        let parameters = model.iter().flat_map(|model| &model.parameters).map(|number| f64::from(*number));
-        let row = weights.iter().copied().chain(parameters).collect();
+    fn request(&self, row: Vec<f64>, purpose: Purpose) -> EvaluationRequest {
         EvaluationRequest {
-            rules: self.settings.rules_choice(),
+            rules: self.settings.rules.clone(),
             rules_version: self.settings.rules_version.clone(),
-            policies: vec![self.settings.policy(vec![row], self.model.as_deref().cloned())],
+            policies: vec![self.settings.policy.with_rows(vec![row])],
             seeds: Seeds::Common {
                 seed: self.settings.games_seed(purpose),
                 count: self.settings.num_games(purpose),
@@ -427,16 +424,16 @@ impl Learning {
         purpose: Purpose,
         report: &mut dyn FnMut(Progress),
     ) -> Result<(Weights, Score, Evaluated), TrainError> {
-        let (weights, model) = self.incumbent();
-        let request = self.request((&weights, model.as_ref()), purpose);
+        let row = self.incumbent();
+        let request = self.request(row.clone(), purpose);
         report(Progress::Begins);
         let start = Instant::now();
         let evaluated =
             self.client.evaluate_all(&request, |now| report(Progress::Games(purpose, now))).await?;
         let seconds = start.elapsed().as_secs_f64();
         let score = Score::of(self.settings.features_title(), &evaluated, seconds);
-        let told = note(&score, self.settings.score_by);
-        Ok((self.settings.weights(&weights, model, &evaluated.started, told, purpose), score, evaluated))
+        let told = measured(&score, self.settings.score_by);
+        Ok((self.settings.weights(row, &evaluated.started, told, purpose), score, evaluated))
     }
 
     /// Scores the result.
@@ -447,8 +444,7 @@ impl Learning {
         let (weights, score, evaluated) = self.play(Purpose::Score, report).await?;
         self.run.write_weights(&weights)?;
         self.run.write_curve(&self.curve().to_svg())?;
-        let (row, model) = self.incumbent();
-        let request = self.request((&row, model.as_ref()), Purpose::Score);
+        let request = self.request(self.incumbent(), Purpose::Score);
         let name = self.settings.features_title();
         let (best, warning) = keep_best(&self.client, (&request, &evaluated), name, &self.run).await?;
         Ok(Winner { score, seed: self.settings.games_seed(Purpose::Score), best, warning })

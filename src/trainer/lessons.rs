@@ -5,11 +5,10 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::error::TrainError;
-use super::model::{ModelNote, ShapeNote};
 use super::run_folder::{CONFIG, read};
 use super::settings::Settings;
 use crate::input::UsageError;
-use tetrion_client::{Client, ModelShape};
+use tetrion_client::Client;
 use tetrion_core::engine::{ActionModel, NamedChoice, Randomizer};
 use tetrion_toolkit::optimizers::{NetworkConfig, TdConfig};
 
@@ -30,9 +29,6 @@ pub struct Lessons {
     /// Feature weights that a network starts from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub start: Vec<f64>,
-    /// The tables, and the network over them; `None` for features alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model: Option<ShapeNote>,
 }
 
 /// What a run learns, and the learner's parameters.
@@ -61,26 +57,14 @@ pub fn is_learning(folder: &Path) -> bool {
     method.and_then(toml::Value::as_str) == Some("td")
 }
 
-impl Lessons {
-    /// Shape of the model.
-    ///
-    /// # Errors
-    /// If no server plays a model of this shape.
-    pub fn shape(&self) -> Result<Option<ModelShape>, TrainError> {
-        let note = self.model.clone().map(|shape| ModelNote { shape, parameters: Vec::new() });
-        note.map(|note| note.shape()).transpose().map_err(TrainError::Settings)
-    }
-}
-
 /// Checks that a server would play the run's games, and that a run can learn from them.
 ///
 /// # Errors
 /// If the server refuses, a number exceeds a limit of the server, or the rules do not allow learning from every step.
 pub async fn check(settings: &Settings<Lessons>, client: &Client) -> Result<(), TrainError> {
-    let model = settings.optimizer.shape()?;
     let num_features = settings.feature_names.len();
-    let parameters = model.as_ref().map_or(0, |model| model.num_parameters(num_features));
-    let policy = settings.policy(vec![vec![0.0; num_features + parameters]], model);
+    let parameters = settings.policy.model.as_ref().map_or(0, |model| model.num_parameters(num_features));
+    let policy = settings.policy.with_rows(vec![vec![0.0; num_features + parameters]]);
     let rules = settings.check_with(client, policy).await?.rules;
     let wrong = |setting: &str, value: &str, expected: &str| {
         Err(UsageError(format!("{setting}: {value}, expected {expected} to learn from every step")).into())

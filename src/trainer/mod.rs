@@ -8,8 +8,8 @@
 //! | [`learning`], [`lessons`], [`learner`], [`seen_playfields`] | learning from every step, by temporal differences |
 //! | [`settings`], [`unit`](mod@unit) | everything that decides the results of a run |
 //! | [`run`], [`run_folder`], [`curve`] | the parts that all runs share, and their files |
-//! | [`weights`], [`model`], [`rules`] | `weights.json` |
-//! | [`score`], [`games`] | the results of games, and recordings of them |
+//! | [`weights`] | `weights.json` |
+//! | [`score`], [`games`], [`rules`] | the results of games, recordings of them, and their rules in words |
 //! | [`trained_weights`] | weights of a run or a file, to play with |
 
 pub mod curve;
@@ -18,7 +18,6 @@ pub mod games;
 pub mod learner;
 pub mod learning;
 pub mod lessons;
-pub mod model;
 pub mod record;
 pub mod rules;
 pub mod run;

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use super::settings::Settings;
-use super::weights::ScoreNote;
+use super::weights::MeasuredScore;
 use tetrion_toolkit::optimizers::{Generation, OptimizerState};
 
 /// A line of `generations.jsonl`, equal in every run with the same settings.
@@ -17,7 +17,7 @@ pub struct Record {
     /// Mean score of the elite.
     pub elite_score: f64,
     /// Score of the search's current result, in games for this check only.
-    pub check: ScoreNote,
+    pub check: MeasuredScore,
     /// Games played, including the check.
     pub games: u64,
     /// Pieces landed in these games.

@@ -9,7 +9,7 @@ use super::run_folder::{RunFolder, RunFolderError};
 use super::score::Score;
 use super::settings::{Purpose, Settings};
 use super::unit::Unit;
-use super::weights::ScoreNote;
+use super::weights::MeasuredScore;
 use tetrion_client::{Client, Evaluated, EvaluationProgress, EvaluationRequest};
 use tetrion_core::summary::Statistics;
 use tetrion_protocol::recording;
@@ -68,7 +68,7 @@ pub async fn keep_best(
 
 /// The first unused folder name in `runs`.
 fn new_folder<M>(settings: &Settings<M>) -> Result<PathBuf, RunFolderError> {
-    let (features, Settings { width, height, .. }) = (settings.features_title(), settings);
+    let (features, (width, height)) = (settings.features_title(), settings.size());
     std::fs::create_dir_all("runs").map_err(|error| RunFolderError::no_folder(Path::new("runs"), error))?;
     let mut number = 1;
     loop {
@@ -96,10 +96,10 @@ pub fn create<M: Serialize>(out: Option<&Path>, settings: &Settings<M>) -> Resul
 }
 
 /// A score in the form that files hold.
-pub fn note(score: &Score, unit: Unit) -> ScoreNote {
+pub fn measured(score: &Score, unit: Unit) -> MeasuredScore {
     let statistics = statistics(score, unit);
     let spread = statistics.spread.expect("two games at least");
-    ScoreNote {
+    MeasuredScore {
         unit: unit.name().to_owned(),
         num_games: score.games,
         num_truncated: score.truncated,

@@ -26,8 +26,8 @@ use std::path::{Path, PathBuf};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
-use super::weights::Weights;
-use crate::input::read_bytes;
+use super::weights::{Weights, other_format};
+use crate::input::{known_fields, read_bytes, utf8};
 use crate::text::numbers::count;
 use tetrion_toolkit::files;
 
@@ -49,7 +49,7 @@ pub const CURVE: &str = "curve.svg";
 pub const LOCK: &str = "lock";
 
 /// The checkpoint format this program writes, and the only one it reads.
-pub const CHECKPOINT_FORMAT: u32 = 1;
+pub const CHECKPOINT_FORMAT: u32 = 2;
 
 /// Most bytes of a run's file: many times a checkpoint with the largest model, or the lines of a million generations.
 const MAX_FILE_BYTES: u64 = 1 << 30;
@@ -184,11 +184,14 @@ impl RunFolder {
             return Err(RunFolderError::NotARun { folder: folder.to_path_buf() });
         }
         let lock = lock(folder)?;
-        let config = toml::from_slice(&read(&path)?).map_err(|error| malformed(&path, error))?;
+        // First, because settings have no format: those of another version come with its checkpoint.
         let (num_generations, state) = match read_checkpoint(folder)? {
             Some(checkpoint) => (checkpoint.num_generations, Some(checkpoint.state)),
             None => (0, None),
         };
+        let text = utf8(read(&path)?).map_err(|error| malformed(&path, error))?;
+        let config = toml::Deserializer::parse(&text).and_then(known_fields);
+        let config = config.map_err(|error| malformed(&path, error))?;
 
         let path = folder.join(GENERATIONS);
         let text = if path.exists() { read(&path)? } else { Vec::new() };
@@ -401,7 +404,7 @@ fn read_checkpoint<S: DeserializeOwned>(folder: &Path) -> Result<Option<Checkpoi
     let CheckpointFormat { format } =
         serde_json::from_slice(&text).map_err(|error| malformed(&path, error))?;
     if format != CHECKPOINT_FORMAT {
-        return Err(malformed(&path, format_args!("its format is {format}, not {CHECKPOINT_FORMAT}")));
+        return Err(malformed(&path, other_format(format, CHECKPOINT_FORMAT)));
     }
     serde_json::from_slice(&text).map(Some).map_err(|error| malformed(&path, error))
 }

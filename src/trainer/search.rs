@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use super::curve::curve;
 use super::error::TrainError;
 use super::record::{CheckpointState, GenerationTiming, Record};
-use super::run::{Progress, Winner, keep_best, note};
+use super::run::{Progress, Winner, keep_best, measured};
 use super::run_folder::{Resumed, RunFolder, read_generations};
 use super::score::{Score, statistics};
 use super::settings::{LAST_GENERATIONS, Purpose, Settings};
@@ -166,8 +166,8 @@ impl SearchRun {
         let purpose = Purpose::Check(generation.generation);
         let evaluated = self.play(std::slice::from_ref(&incumbent), purpose, report).await?;
         count(&evaluated, &mut games, &mut pieces);
-        let check = note(&Score::of("", &evaluated, 1.0), self.settings.score_by);
-        let weights = self.settings.weights(&incumbent, None, &evaluated.started, check.clone(), purpose);
+        let check = measured(&Score::of("", &evaluated, 1.0), self.settings.score_by);
+        let weights = self.settings.weights(incumbent, &evaluated.started, check.clone(), purpose);
         let took = start.elapsed();
         let timing = GenerationTiming::of(generation.generation, pieces, took);
         let record = Record { generation, elite_score, check, games, pieces };
@@ -196,10 +196,9 @@ impl SearchRun {
         let evaluated = self.evaluate(&request, Purpose::Score, report).await?;
         let score = Score::of(self.settings.features_title(), &evaluated, start.elapsed().as_secs_f64());
         self.run.write_weights(&self.settings.weights(
-            &chosen,
-            None,
+            chosen,
             &evaluated.started,
-            note(&score, self.settings.score_by),
+            measured(&score, self.settings.score_by),
             Purpose::Score,
         ))?;
         self.run.write_curve(&self.curve().to_svg())?;
@@ -220,9 +219,9 @@ impl SearchRun {
     /// A request for the games of some candidates for a purpose.
     fn request(&self, candidates: &[Vec<f64>], purpose: Purpose) -> EvaluationRequest {
         EvaluationRequest {
-            rules: self.settings.rules_choice(),
+            rules: self.settings.rules.clone(),
             rules_version: self.settings.rules_version.clone(),
-            policies: vec![self.settings.policy(candidates.to_vec(), None)],
+            policies: vec![self.settings.policy.with_rows(candidates.to_vec())],
             seeds: self.settings.seeds(purpose, candidates.len()),
             max_pieces: self.settings.max_pieces,
             max_steps: self.settings.max_steps,

@@ -3,19 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::TrainError;
-use super::model::ModelNote;
-use super::rules::RulesNote;
-use super::rules::{read_changes, write_changes};
 use super::unit::Unit;
-use super::weights::{ScoreNote, SeedsNote, WEIGHTS_FORMAT, Weights, features};
+use super::weights::{MeasuredScore, RunSeeds, WEIGHTS_FORMAT, Weights};
 use crate::input::UsageError;
 use crate::text::numbers::count;
-use tetrion_client::{
-    Client, EvaluationRequest, ModelShape, Play, Policy, PolicyKind, RulesChoice, Search, Seeds, Started,
-    TerminalValue, WeightRows,
-};
-use tetrion_core::engine::Changes;
+use tetrion_client::{Client, EvaluationRequest, Features, Policy, RulesChoice, Seeds, Started};
 use tetrion_core::engine::rng::{Tag, word};
+use tetrion_protocol::files::WeightPolicy;
 use tetrion_toolkit::optimizers::{Config, seed_text};
 
 /// Number of last generations whose results and best candidates become finalists.
@@ -49,26 +43,14 @@ pub struct Settings<M = Config> {
     pub loss_trials: u32,
     /// Unit of the candidates' scores.
     pub score_by: Unit,
-    /// Value of a placement that ends the game.
-    pub terminal_value: TerminalValue,
-    /// Name of the rules preset.
-    pub rules: String,
     /// Version of the rules, required of every game.
     pub rules_version: String,
-    pub width: u32,
-    pub height: u32,
-    /// Name of the feature set; empty for an explicit list of features.
-    pub feature_set: String,
-    /// Version of the feature set; empty for an explicit list of features.
-    pub feature_set_version: String,
     /// Names of the features, one per weight.
     pub feature_names: Vec<String>,
-    /// The way candidates use the next pieces.
-    pub search: Search,
-    /// Other changes to the preset's rules.
-    #[serde(default, skip_serializing_if = "Changes::is_empty")]
-    #[serde(serialize_with = "write_changes", deserialize_with = "read_changes")]
-    pub changes: Changes,
+    /// The rules of the games, with the size of the playfield.
+    pub rules: RulesChoice,
+    /// The candidates, without weights.
+    pub policy: WeightPolicy,
     /// Settings of the search or of the learner.
     pub optimizer: M,
 }
@@ -131,7 +113,7 @@ impl<M> Settings<M> {
         at_most("max_pieces", self.max_pieces, limits.max_pieces)?;
         at_most("max_steps", self.max_steps, limits.max_steps)?;
         let request = EvaluationRequest {
-            rules: self.rules_choice(),
+            rules: self.rules.clone(),
             rules_version: self.rules_version.clone(),
             policies: vec![policy],
             seeds: Seeds::Common { seed: self.seed, count: 1 },
@@ -210,43 +192,33 @@ impl<M> Settings<M> {
 
     /// Name of the features, for people and for folders.
     pub fn features_title(&self) -> &str {
-        if self.feature_set.is_empty() { "custom" } else { &self.feature_set }
+        match &self.policy.features {
+            Features::Set { name, .. } => name,
+            Features::List(_) => "custom",
+        }
     }
 
-    /// The rules, as a request contains them.
-    pub fn rules_choice(&self) -> RulesChoice {
-        let mut choice = RulesChoice { preset: self.rules.clone(), changes: self.changes.clone() };
-        choice.resize(self.width, self.height);
-        choice
+    /// Columns and rows of the playfield.
+    pub fn size(&self) -> (u32, u32) {
+        let count = |name| self.rules.changes.count(name).unwrap_or_default();
+        (count("width"), count("height"))
     }
 
-    /// Controllers with these weights and, if given, this model.
-    pub fn policy(&self, rows: Vec<Vec<f64>>, model: Option<ModelShape>) -> Policy {
-        let features = features(&self.feature_set, &self.feature_set_version, &self.feature_names);
-        let play = Play { terminal_value: self.terminal_value, search: self.search };
-        Policy { kind: PolicyKind::Weights(WeightRows { features, rows, model }), play: play.into() }
-    }
-
-    /// The contents of `weights.json` for these weights, this model, and their score in games for a purpose.
+    /// The contents of `weights.json` for a row of weights and parameters, and its score in games for a purpose.
     pub fn weights(
         &self,
-        weights: &[f64],
-        model: Option<ModelNote>,
+        row: Vec<f64>,
         started: &Started,
-        score: ScoreNote,
+        score: MeasuredScore,
         purpose: Purpose,
     ) -> Weights {
         Weights {
             format: WEIGHTS_FORMAT,
-            feature_set: self.feature_set.clone(),
-            feature_set_version: self.feature_set_version.clone(),
             feature_names: self.feature_names.clone(),
-            weights: weights.to_vec(),
-            model,
-            terminal_value: self.terminal_value,
-            search: self.search,
-            rules: RulesNote::of(started),
-            seeds: SeedsNote { training: self.seed, evaluation: self.games_seed(purpose) },
+            policy: WeightPolicy { row, ..self.policy.clone() },
+            rules: RulesChoice { preset: started.preset.clone(), changes: started.rules.fields() },
+            rules_version: started.rules_version.clone(),
+            seeds: RunSeeds { training: self.seed, evaluation: self.games_seed(purpose) },
             generation: match purpose {
                 Purpose::Check(generation) => Some(generation + 1),
                 _ => None,
@@ -276,7 +248,7 @@ impl Settings {
         let choice = games(NUM_CHOICES as u64, self.num_games(Purpose::Choice));
         at_most("games of the last choice (6 times final_games)", choice, limits.max_games)?;
         let row = vec![0.0; self.feature_names.len()];
-        self.check_with(client, self.policy(vec![row], None)).await.map(drop)
+        self.check_with(client, self.policy.with_rows(vec![row])).await.map(drop)
     }
 
     /// Number of candidates at the second look.

@@ -7,11 +7,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::rules::RulesNote;
 use super::run_folder::{RunFolderError, WEIGHTS, num_generations_planned};
 use super::weights::Weights;
 use crate::input::UsageError;
-use tetrion_client::PlayChoice;
+use tetrion_client::{PlayChoice, RulesChoice};
 use tetrion_core::agents::{Agent, AgentRow, Controller, Play};
 use tetrion_core::engine::Rules;
 
@@ -110,7 +109,7 @@ impl TrainedWeights {
     }
 
     /// Rules of the training games.
-    pub fn rules(&self) -> &RulesNote {
+    pub fn rules(&self) -> &RulesChoice {
         &self.weights.rules
     }
 
@@ -119,9 +118,8 @@ impl TrainedWeights {
     /// # Errors
     /// [`UsageError`] if the controller cannot play under these rules.
     pub fn agent(&self, rules: &Rules, choice: PlayChoice) -> Result<Agent, UsageError> {
-        let wrong = |error: String| UsageError(format!("{}: {error}", self.file().display()));
-        let policy = self.weights.policy(choice).map_err(|error| wrong(error.to_string()))?;
-        let agents = policy.agents(rules).map_err(|error| wrong(error.to_string()))?;
+        let wrong = |error| UsageError(format!("{}: {error}", self.file().display()));
+        let agents = self.weights.policy(choice).agents(rules).map_err(wrong)?;
         Ok(agents.into_iter().next().expect("one agent per row"))
     }
 
@@ -132,7 +130,7 @@ impl TrainedWeights {
 
     /// Way of playing in training.
     pub fn play(&self) -> Play {
-        self.weights.play()
+        self.weights.policy.play
     }
 }
 

@@ -1,25 +1,25 @@
 //! `weights.json`: a controller, with everything needed to play it again and to check its score.
 //!
 //! Weights mean nothing without their features, and a score means nothing without rules, seeds and number of games. So
-//! one file holds them all, and a reader checks them together. Numbers are read back bit for bit.
+//! one file holds them all, and a reader checks them together. Policy and rules are messages, as a request has them.
+//! Numbers are read back bit for bit.
 
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::model::ModelNote;
-use super::rules::RulesNote;
 use crate::input::{UsageError, parse_json, read_utf8};
 use crate::text::escapes::without_middle;
-use crate::text::numbers::count;
-use tetrion_client::{Features, Play, PlayChoice, Policy, PolicyKind, Search, TerminalValue, WeightRows};
+use tetrion_client::{PlayChoice, Policy, RulesChoice};
+use tetrion_core::agents::{WeightError, check_weights};
+use tetrion_protocol::files::WeightPolicy;
 use tetrion_protocol::limits::MAX_MODEL_PARAMETERS;
 use tetrion_toolkit::optimizers::seed_text;
 
 /// The format that this program writes, and the only one it reads.
-pub const WEIGHTS_FORMAT: u32 = 1;
+pub const WEIGHTS_FORMAT: u32 = 2;
 
-/// Most bytes of a weight file: twice the size of the largest model at 32 bytes, one line, per parameter.
+/// Most bytes of a weight file, more than the largest model takes at 40 bytes, one line, per parameter.
 const MAX_FILE_BYTES: u64 = 64 * MAX_MODEL_PARAMETERS as u64;
 
 /// A linear controller, optionally with a model, and its origin.
@@ -28,37 +28,28 @@ const MAX_FILE_BYTES: u64 = 64 * MAX_MODEL_PARAMETERS as u64;
 pub struct Weights {
     /// Format of the file, [`WEIGHTS_FORMAT`].
     pub format: u32,
-    /// Feature set of the weights, as the server lists it; empty for an explicit list of features.
-    pub feature_set: String,
-    /// Version of the feature set; changes with the meaning, the order or the number of its columns. Empty for an
-    /// explicit list.
-    pub feature_set_version: String,
     /// Names of the features, one per weight, in the order of the weights.
     pub feature_names: Vec<String>,
-    /// The weights: finite, with magnitudes of at most 1e300.
-    pub weights: Vec<f64>,
-    /// Model whose output is added to the weighted sum, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model: Option<ModelNote>,
-    /// Value of a placement that ends the game: `avoid` (last choice) or `score` (by its features).
-    pub terminal_value: TerminalValue,
-    /// How the controller uses the next pieces: `greedy` (not at all), `lookahead` or `expectation`.
-    pub search: Search,
-    pub rules: RulesNote,
+    /// The controller.
+    pub policy: WeightPolicy,
+    /// The rules of the games, with every field.
+    pub rules: RulesChoice,
+    /// Version of the rules: within one version, equal seeds and actions give equal games.
+    pub rules_version: String,
     /// Seeds that led to the weights and to the score.
-    pub seeds: SeedsNote,
+    pub seeds: RunSeeds,
     /// Generations after which a run wrote the weights; absent for the result of a run and for weights of no run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generation: Option<u32>,
     /// Score of the weights; absent if it was not measured.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub score: Option<ScoreNote>,
+    pub score: Option<MeasuredScore>,
 }
 
 /// Seeds of training and scoring. They differ, because games that chose a controller must not score it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SeedsNote {
+pub struct RunSeeds {
     /// Seed of the run that found the weights.
     #[serde(with = "seed_text")]
     pub training: u64,
@@ -70,7 +61,7 @@ pub struct SeedsNote {
 /// A score as files of a run have it, with everything needed to judge it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ScoreNote {
+pub struct MeasuredScore {
     /// Unit of the score: `lines`, `pieces` or `points`.
     pub unit: String,
     pub num_games: u64,
@@ -96,25 +87,18 @@ pub enum WeightsError {
     #[error("it is not a file of weights: {0}")]
     Json(serde_json::Error),
     /// Another version wrote the file.
-    #[error("its format is {0}, not {WEIGHTS_FORMAT}")]
+    #[error("{}", other_format(*.0, WEIGHTS_FORMAT))]
     Format(u32),
-    /// The numbers of weights and names differ.
-    #[error("it has {} and {}", count(*names as u64, "feature name"), count(*weights as u64, "weight"))]
-    Length { names: usize, weights: usize },
-    /// No controller can use the weight.
-    #[error("the weight of {name} is {value:?}, not a number of at most 1e300")]
-    Weight { name: String, value: f64 },
-    /// The model's shape or one of its parameters is invalid.
-    #[error("its model cannot be played: {0}")]
-    Model(String),
+    /// The weights do not fit the names of the features and the model.
+    #[error("policy.weights.weights: {0}")]
+    Weights(#[from] WeightError),
 }
 
-/// The features as a request contains them: the set, or an explicit list if there is no set.
-pub(super) fn features(set: &str, version: &str, names: &[String]) -> Features {
-    match set {
-        "" => Features::List(names.to_vec()),
-        name => Features::Set { name: name.to_owned(), version: version.to_owned() },
-    }
+/// The reason why a file of another format is refused.
+pub(super) fn other_format(found: u32, expected: u32) -> String {
+    format!(
+        "its format is {found}, not {expected}: use the version of the program that wrote it, or train again"
+    )
 }
 
 /// Reads the text of a weight file of any format.
@@ -184,51 +168,21 @@ impl Weights {
     ///
     /// # Errors
     ///
-    /// If the format differs, the numbers of weights and names differ, a weight is not finite or exceeds 1e300, or the
-    /// model has an invalid shape or a parameter that is not finite.
+    /// If the format differs, the number of weights is not that of the names and of the model's parameters, or a weight
+    /// or a parameter is not finite or too large.
     pub fn check(&self) -> Result<(), WeightsError> {
         if self.format != WEIGHTS_FORMAT {
             return Err(WeightsError::Format(self.format));
         }
-        let (names, weights) = (self.feature_names.len(), self.weights.len());
-        if names != weights {
-            return Err(WeightsError::Length { names, weights });
-        }
-        if let Some(index) = self.weights.iter().position(|weight| !(-1e300..=1e300).contains(weight)) {
-            let (name, value) = (self.feature_names[index].clone(), self.weights[index]);
-            return Err(WeightsError::Weight { name, value });
-        }
-        let Some(model) = &self.model else { return Ok(()) };
-        model.shape().map_err(WeightsError::Model)?;
-        match model.parameters.iter().position(|parameter| !parameter.is_finite()) {
-            Some(index) => {
-                let problem =
-                    format!("parameter {index} is {:?}, expected a float32", model.parameters[index]);
-                Err(WeightsError::Model(problem))
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// How the controller plays: the value of lost games, and the search.
-    pub fn play(&self) -> Play {
-        Play { terminal_value: self.terminal_value, search: self.search }
+        let WeightPolicy { row, model, .. } = &self.policy;
+        let num_features = self.feature_names.len();
+        let num_parameters = model.as_ref().map_or(0, |model| model.num_parameters(num_features));
+        Ok(check_weights(row, num_features, num_parameters)?)
     }
 
     /// The controller as a request contains it, playing as the caller chose, or else as the file says.
-    ///
-    /// # Errors
-    /// If the model's shape is invalid.
-    pub fn policy(&self, choice: PlayChoice) -> Result<Policy, WeightsError> {
-        let model = self.model.as_ref().map(ModelNote::shape).transpose().map_err(WeightsError::Model)?;
-        let features = features(&self.feature_set, &self.feature_set_version, &self.feature_names);
-        let weights = WeightRows { features, rows: vec![self.row()], model };
-        Ok(Policy { kind: PolicyKind::Weights(weights), play: choice.or(self.play()).into() })
-    }
-
-    /// The row of a weight matrix: the weights, then the parameters of the model.
-    pub fn row(&self) -> Vec<f64> {
-        let parameters = self.model.iter().flat_map(|model| &model.parameters);
-        self.weights.iter().copied().chain(parameters.map(|parameter| f64::from(*parameter))).collect()
+    pub fn policy(&self, choice: PlayChoice) -> Policy {
+        let policy = self.policy.with_rows(vec![self.policy.row.clone()]);
+        Policy { play: choice.or(self.policy.play).into(), ..policy }
     }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use serde_json::Value;
+use tetrion::protocol::files::WeightPolicy;
 use tetrion::trainer::learning::LearningRecord;
 use tetrion::trainer::run_folder::{CHECKPOINT, CURVE, GENERATIONS, WEIGHTS};
 use tetrion::trainer::weights::Weights;
@@ -98,9 +99,9 @@ fn its_weights_have_a_model_and_play_as_it_says() {
     let path = empty_folder("td_undisturbed_weights.json");
     let weights = &undisturbed().0.iter().find(|(name, _)| *name == WEIGHTS).unwrap().1;
     std::fs::write(&path, weights).unwrap();
-    let Weights { seeds, model, weights, .. } = Weights::read(&path).unwrap();
+    let Weights { seeds, feature_names, policy, .. } = Weights::read(&path).unwrap();
     // Seven features; four steps of -3 to 3 in one table, two heights up to 8 in the other.
-    assert_eq!((weights.len(), model.unwrap().parameters.len()), (7, 7 * 7 * 7 * 7 + 9 * 9));
+    assert_eq!((feature_names.len(), policy.row.len()), (7, 7 + 7 * 7 * 7 * 7 + 9 * 9));
     let evaluated = tetrion(&["evaluate", "--json", "--max-pieces", "500", "--games", "8"])
         .args(["--seed", &seeds.evaluation.to_string()])
         .arg(&path)
@@ -124,8 +125,8 @@ fn without_tables_it_learns_weights_alone() {
         SMALL.iter().filter(|arg| !["--generations", "4"].contains(arg)).chain(&args).copied().collect();
     succeeded(tetrion(&args).arg("--out").arg(&folder).output().unwrap());
     let weights = Weights::read(&folder.join(WEIGHTS)).unwrap();
-    assert_eq!((weights.weights.len(), weights.model.is_none()), (8, true));
-    assert!(weights.weights.iter().any(|weight| *weight != 0.0));
+    assert_eq!((weights.policy.row.len(), weights.policy.model.is_none()), (8, true));
+    assert!(weights.policy.row.iter().any(|weight| *weight != 0.0));
     assert!(folder.join(CURVE).exists());
 }
 
@@ -193,10 +194,10 @@ fn a_network_ends_with_the_same_bytes_whatever_happens() {
 
     // Weights of 0 for the features; a network of 4 units, and tables of rows of 4: heights of three columns, mirror images
     // in one table, four steps, the cells of three columns, mirror images in one table, and of six rows.
-    let Weights { model, weights, .. } = Weights::read(&whole.join(WEIGHTS)).unwrap();
+    let WeightPolicy { row, .. } = Weights::read(&whole.join(WEIGHTS)).unwrap().policy;
     let entries = 2 * 7 * 7 * 7 + 2 * 7 * 7 * 7 * 7 + 3 * 64 + 6 * 64;
-    assert_eq!(weights, [0.0; 7]);
-    assert_eq!(model.unwrap().parameters.len(), 7 * 4 + 4 + 4 + 1 + 4 * entries);
+    assert_eq!(row[..7], [0.0; 7]);
+    assert_eq!(row.len(), 7 + 7 * 4 + 4 + 4 + 1 + 4 * entries);
 }
 
 #[test]

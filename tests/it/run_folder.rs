@@ -4,17 +4,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tetrion::agents::{Search, TerminalValue};
-use tetrion::client::{Activation, Mlp, ModelShape, NTuple, TupleKind, TuplePattern};
+use tetrion::client::{
+    Activation, Features, Mlp, ModelShape, NTuple, Play, RulesChoice, TupleKind, TuplePattern,
+};
 use tetrion::engine::{PRESETS, Rules};
 use tetrion::optimizers::{CemPreset, Config, Generation, Optimizer, OptimizerState, seed_text};
-use tetrion::trainer::model::ModelNote;
-use tetrion::trainer::rules::{RulesNote, from_json, to_json};
+use tetrion::protocol::files::WeightPolicy;
 use tetrion::trainer::run_folder::{
     CHECKPOINT, CONFIG, CURVE, GENERATIONS, Resumed, RunFolder, RunFolderError, TIMING, WEIGHTS,
     read_generations,
 };
-use tetrion::trainer::weights::{ScoreNote, SeedsNote, Weights};
+use tetrion::trainer::weights::{MeasuredScore, RunSeeds, Weights};
 
 use tetrion_toolkit_testing::{advance, toy};
 
@@ -28,8 +28,11 @@ struct Settings {
 #[test]
 fn the_rules_of_a_file_are_those_that_were_written() {
     for preset in &PRESETS {
-        let fields = preset.rules.fields();
-        assert_eq!(from_json(&to_json(&fields)).unwrap(), fields, "{}", preset.name);
+        let rules = RulesChoice { preset: preset.name.to_owned(), changes: preset.rules.fields() };
+        let json = serde_json::to_string(&rules).unwrap();
+        assert_eq!(serde_json::from_str::<RulesChoice>(&json).unwrap(), rules, "{json}");
+        let settings = toml::to_string(&rules).unwrap();
+        assert_eq!(toml::from_str::<RulesChoice>(&settings).unwrap(), rules, "{settings}");
     }
 }
 
@@ -197,8 +200,8 @@ fn refuses_damaged_runs_and_leaves_them_alone() {
     check(CHECKPOINT, |text| text[..40].to_owned(), "FOLDER/checkpoint is not what this program writes: EOF");
     check(
         CHECKPOINT,
-        |text| text.replace("\"format\":1", "\"format\":2"),
-        "FOLDER/checkpoint is not what this program writes: its format is 2, not 1",
+        |text| text.replace("\"format\":2", "\"format\":1"),
+        "FOLDER/checkpoint is not what this program writes: its format is 1, not 2: use the version",
     );
     check(CHECKPOINT, |text| text.replace("\"mean\"", "\"median\""), "FOLDER/checkpoint is not what ");
     check(
@@ -301,22 +304,19 @@ fn a_full_disk_is_one_clear_error() {
 
 pub fn bcts_like() -> Weights {
     Weights {
-        format: 1,
-        feature_set: "pair".into(),
-        feature_set_version: "1".into(),
+        format: 2,
         feature_names: vec!["holes".into(), "landing_height".into()],
-        weights: vec![-0.1 - 0.2, 5e-324],
-        model: None,
-        terminal_value: TerminalValue::Avoid,
-        search: Search::Greedy,
-        rules: RulesNote {
-            preset: "simplified".into(),
-            rules_version: "tetrion-rules-1".into(),
-            fields: Rules::default().fields(),
+        policy: WeightPolicy {
+            features: Features::Set { name: "pair".into(), version: "1".into() },
+            row: vec![-0.1 - 0.2, 5e-324],
+            model: None,
+            play: Play::default(),
         },
-        seeds: SeedsNote { training: u64::MAX, evaluation: 7 },
+        rules: RulesChoice { preset: "simplified".into(), changes: Rules::default().fields() },
+        rules_version: "tetrion-rules-1".into(),
+        seeds: RunSeeds { training: u64::MAX, evaluation: 7 },
         generation: None,
-        score: Some(ScoreNote {
+        score: Some(MeasuredScore {
             unit: "lines".into(),
             num_games: 100,
             num_truncated: 0,
@@ -341,14 +341,14 @@ fn weights_and_curve_are_written_and_read_back() {
     assert_eq!(fs::read_to_string(folder.join(CURVE)).unwrap(), "<svg/>");
 
     let mut wrong = bcts_like();
-    wrong.weights.pop();
+    wrong.policy.row.pop();
     let error = run.write_weights(&wrong).unwrap_err().to_string();
-    assert!(error.ends_with("it has 2 feature names and 1 weight"), "{error}");
+    assert!(error.ends_with("1 weights were given, expected one for each of 2 features"), "{error}");
     assert_eq!(Weights::read(&folder.join(WEIGHTS)).unwrap(), bcts_like(), "a refusal changes nothing");
 }
 
 /// Two tuples that share a table of nine, a network, and a network of two units that reads a table of two.
-fn models() -> [ModelNote; 3] {
+fn with_models() -> [Weights; 3] {
     let tuple =
         |column, shares| TuplePattern { kind: TupleKind::Steps, positions: vec![column, 4], clip: 1, shares };
     let n_tuple = ModelShape::NTuple(NTuple::new(vec![tuple(0, None), tuple(3, Some(0))]));
@@ -357,42 +357,23 @@ fn models() -> [ModelNote; 3] {
     };
     let cell = TuplePattern { kind: TupleKind::Cells, positions: vec![7], clip: 0, shares: None };
     let reader = network(2, Some(NTuple::new(vec![cell])));
-    let parameters = [0.1, -3e38, 1e-45, 0.0, -0.0, 16_777_217.0, 1.0 / 3.0, 5.0, 7.25];
-    [
-        ModelNote::new(&n_tuple, parameters.to_vec()),
-        ModelNote::new(&network(1, None), parameters[..5].to_vec()),
-        ModelNote::new(&reader, [parameters, [0.5; 9]].concat()[..13].to_vec()),
-    ]
+    let parameters = [0.1f32, -3e38, 1e-45, 0.0, -0.0, 16_777_217.0, 1.0 / 3.0, 5.0, 7.25];
+    [(n_tuple, 9), (network(1, None), 5), (reader, 13)].map(|(model, num_parameters)| {
+        let mut weights = bcts_like();
+        weights.policy.row.extend(parameters.iter().cycle().take(num_parameters).map(|&one| f64::from(one)));
+        weights.policy.model = Some(model);
+        weights
+    })
 }
 
 #[test]
 fn models_are_written_and_read_back_to_the_bit() {
-    for (model, numbers) in models().into_iter().zip([9, 5, 13]) {
-        let given: Vec<f64> = model.parameters.iter().map(|&number| number.into()).collect();
-        let weights = Weights { model: Some(model), ..bcts_like() };
+    for weights in with_models() {
         let read = Weights::from_json(&weights.to_json()).unwrap();
         assert_eq!(read, weights);
-        let model = read.model.as_ref().unwrap();
-        assert_eq!(model.shape().unwrap().num_parameters(2), numbers);
-        let row = read.row();
-        assert_eq!(row[..2], weights.weights);
-        let bits = |numbers: &[f64]| numbers.iter().map(|number| number.to_bits()).collect::<Vec<_>>();
-        assert_eq!((bits(&row[2..]), row.len()), (bits(&given), 2 + numbers));
-        let as_it_was = ModelNote::new(&model.shape().unwrap(), model.parameters.clone());
-        assert_eq!(&as_it_was, model);
+        let bits = |weights: &Weights| weights.policy.row.iter().map(|one| one.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&read), bits(&weights));
     }
-}
-
-#[test]
-fn networks_without_tables_are_written_as_they_always_were() {
-    let [_, network, reader] = models();
-    let text = Weights { model: Some(network), ..bcts_like() }.to_json();
-    assert!(text.contains("\"mlp\"") && !text.contains("tuples"), "{text}");
-    let text = Weights { model: Some(reader), ..bcts_like() }.to_json();
-    assert!(text.contains("\"tuples\""), "{text}");
-    let refused = Weights::from_json(&text.replace("\"positions\"", "\"shares\": 0, \"positions\""));
-    let message = refused.unwrap_err().to_string();
-    assert!(message.contains("tuple 0 shares the table of 0, expected an earlier one"), "{message}");
 }
 
 #[test]
@@ -404,19 +385,35 @@ fn weights_of_another_kind_are_refused() {
         let message = Weights::from_json(&text.replace(from, to)).unwrap_err().to_string();
         assert!(message.contains(expected), "{message}");
     }
-    check("\"format\": 1", "\"format\": 3", "its format is 3, not 1");
-    check("    \"holes\",\n", "", "it has 1 feature name and 2 weights");
-    check("5e-324", "2e300", "the weight of landing_height is 2e300, not a number of at most 1e300");
-    check("\"terminal_value\"", "\"terminal_values\"", "unknown field `terminal_values`");
+    check("\"format\": 2", "\"format\": 1", "its format is 1, not 2: use the version");
+    check(
+        "    \"holes\",\n",
+        "",
+        "policy.weights.weights: 2 weights were given, expected one for each of 1 ",
+    );
+    check("5e-324", "2e300", "policy.weights.weights: weight 1 is 2000");
+    check("5e-324", "\"many\"", "invalid float literal at line");
+    check("\"terminalValue\"", "\"terminalValues\"", "unknown field `policy.terminalValues`");
+    check("VALUE_AVOID", "VALUE_SHUN", "unknown variant `TERMINAL_VALUE_SHUN`");
+    check("\"width\"", "\"widht\"", "unknown field `rules.widht`");
+    check(
+        "\"featureSet\": \"pair\"",
+        "\"names\": {}",
+        "policy.weights.features.feature_set_version: is given without",
+    );
+    check("\"weights\": {", "\"formula\": {", "policy.weights: is required");
     check("{", "", "it is not a file of weights");
     for (from, to, expected) in [
-        ("\"shares\": 0", "\"shares\": 1", "tuple 1 shares the table of 1, expected an earlier one"),
-        ("\"n_tuple\"", "\"tables\"", "unknown variant `tables`, expected `mlp` or `n_tuple`"),
-        ("\"steps\"", "\"stairs\"", "unknown variant `stairs`"),
-        ("7.25", "1e39", "number out of range"),
+        (
+            "\"shares\": 0",
+            "\"shares\": 1",
+            "policy.weights.n_tuple.tuples[1].shares: is 1, expected an earlier",
+        ),
+        ("\"nTuple\"", "\"tables\"", "unknown field `policy.weights.tables`"),
+        ("KIND_STEPS", "KIND_STAIRS", "unknown variant `TUPLE_KIND_STAIRS`"),
+        ("7.25", "1e39", "weight 10, a parameter of the model, is 1e39"),
     ] {
-        let [n_tuple, ..] = models();
-        let text = Weights { model: Some(n_tuple), ..bcts_like() }.to_json();
+        let text = with_models()[0].to_json();
         assert!(text.contains(from), "{text}");
         let message = Weights::from_json(&text.replacen(from, to, 1)).unwrap_err().to_string();
         assert!(message.contains(expected), "{message}");
@@ -431,12 +428,12 @@ fn seeds_are_text_in_files_and_may_be_numbers() {
         let text = toml::to_string(&Settings { seed, ..settings() }).unwrap();
         assert_eq!(text.lines().next().unwrap(), format!("seed = \"{seed}\""));
         assert_eq!(toml::from_str::<Settings>(&text).unwrap().seed, seed);
-        let seeds = SeedsNote { training: seed, evaluation: seed };
+        let seeds = RunSeeds { training: seed, evaluation: seed };
         let json = serde_json::to_string(&seeds).unwrap();
         assert_eq!(json, format!("{{\"training\":\"{seed}\",\"evaluation\":\"{seed}\"}}"));
         let numbers = json.replace(&format!("\"{seed}\""), &seed.to_string());
         for json in [json, numbers] {
-            assert_eq!(serde_json::from_str::<SeedsNote>(&json).unwrap(), seeds, "{json}");
+            assert_eq!(serde_json::from_str::<RunSeeds>(&json).unwrap(), seeds, "{json}");
         }
     }
     let text = toml::to_string(&settings()).unwrap();

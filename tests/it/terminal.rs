@@ -10,6 +10,7 @@ use std::process::Child;
 use rustix::fs::OFlags;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
+use tetrion::client::Features;
 
 use crate::evaluate::tetrion;
 use crate::run_folder::bcts_like;
@@ -392,7 +393,7 @@ fn what_a_terminal_would_obey_is_not_on_the_screen() {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
     let path = folder.join("mine\u{202e}\u{9b}2J\u{1b}]0;title\u{7}.json");
     let mut weights = bcts_like();
-    (weights.feature_set, weights.feature_set_version) = (String::new(), String::new());
+    weights.policy.features = Features::List(weights.feature_names.clone());
     std::fs::write(&path, weights.to_json()).unwrap();
     let (written, code) = typed(&format!("watch '{}' --paused", path.display()), &[], "paused", "q");
     std::fs::remove_file(&path).unwrap();

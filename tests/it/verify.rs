@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use tetrion::benchmark::{
-    BenchmarkResult, CLASSES, Class, Folder, GameNumbers, NAME, PlayerNote, RESULT, Source, Summary,
+    BenchmarkPlayer, BenchmarkResult, CLASSES, Class, Folder, GameNumbers, NAME, RESULT, Source, Summary,
 };
 use tetrion::engine::{Playfield, Rules, Tetromino};
 use tetrion::env::{InvalidActionPolicy, StartPosition};
@@ -40,7 +40,7 @@ fn honest(test: &str) -> PathBuf {
     let game =
         |Recording { outcome, .. }: &Recording| GameNumbers { lines: outcome.lines, pieces: outcome.pieces };
     let games = recordings.iter().map(game).collect();
-    let player = PlayerNote::recorded("dice").unwrap();
+    let player = BenchmarkPlayer::recorded("dice").unwrap();
     let result = BenchmarkResult::new(class(), player, "by hand".to_owned(), games);
     folder.write(RESULT, &result.to_json()).unwrap();
     path
@@ -307,7 +307,7 @@ fn a_folder_without_a_result_is_trouble() {
         ((|folder| fs::write(folder.join(RESULT), "{\"benchmark\"").unwrap()) as Forgery, "is no result of"),
         (
             |folder| forge_result(folder, |result| "tetrion-benchmark-0".clone_into(&mut result.benchmark)),
-            "benchmark is \"tetrion-benchmark-0\", expected \"tetrion-benchmark-1\"",
+            "benchmark is \"tetrion-benchmark-0\", expected \"tetrion-benchmark-2\"",
         ),
         (
             |folder| forge_result(folder, |result| "gready".clone_into(&mut result.class)),
@@ -319,7 +319,7 @@ fn a_folder_without_a_result_is_trouble() {
         ),
         (
             |folder| twice(folder, "\"summary\":{", "\"num_cut\":7,"),
-            "is no result of tetrion-benchmark-1: the key \"num_cut\" comes twice",
+            "is no result of tetrion-benchmark-2: the key \"num_cut\" comes twice",
         ),
         (|folder| twice(folder, "\"lines\":{", "\"mean\":7,"), "the key \"mean\" comes twice"),
         (|folder| twice(folder, "\"protocol\":{", "\"seed\":\"7\","), "the key \"seed\" comes twice"),

@@ -310,8 +310,8 @@ fn train(test: &str, flags: &[&str]) -> PathBuf {
 /// The agent that the server of an evaluation makes of the weights of a run: without its code for reading folders.
 fn agent_of(weights: &Weights, width: u8) -> LinearAgent {
     let set = FeatureSet::custom(&weights.feature_names, width).unwrap();
-    let shape = weights.model.as_ref().map(|model| Arc::new(model.shape().unwrap()));
-    LinearAgent::with_model(set, shape, weights.row(), TerminalValue::Avoid).unwrap()
+    let shape = weights.policy.model.clone().map(Arc::new);
+    LinearAgent::with_model(set, shape, weights.policy.row.clone(), TerminalValue::Avoid).unwrap()
 }
 
 #[test]
@@ -320,12 +320,12 @@ fn a_run_plays_what_it_has_found_by_its_own_rules() {
     fn check(test: &str, flags: &[&str], end: &str) {
         let folder = train(test, flags);
         let weights = Weights::read(&folder.join(WEIGHTS)).unwrap();
-        let agent = Agent::searching(agent_of(&weights, 8), weights.search);
+        let agent = Agent::searching(agent_of(&weights, 8), weights.policy.play.search);
         let mut watch = watch(&[folder.to_str().unwrap(), "--height", "6"]);
         press(&mut watch, &[KeyCode::Char('n'), KeyCode::Char('e')]);
         (0..2_000).for_each(|_| second(&mut watch));
         let rules = Rules {
-            preview: weights.rules.fields.count("preview").unwrap() as u8,
+            preview: weights.rules.changes.count("preview").unwrap() as u8,
             ..Rules::simplified(8, 6)
         };
         let game = evaluated(agent, rules, 1);
@@ -397,8 +397,8 @@ fn a_run_that_goes_on_is_taken_up_by_the_next_game() {
     assert!(drawn.contains("generation 2 of 3") && drawn.contains("is not a file of weights"), "{drawn}");
     press(&mut watch, &[KeyCode::Char('n'), KeyCode::Right]);
     assert!(watch.report().contains("_3, generation 2: 0 lines, 1 piece"), "{}", watch.report());
-    let narrow =
-        Weights { feature_names: vec!["holes".to_owned()], weights: vec![-1.0], ..weights_after(2, &other) };
+    let mut narrow = weights_after(2, &other);
+    (narrow.feature_names, narrow.policy.row) = (vec!["holes".to_owned()], vec![-1.0]);
     std::fs::write(folder.join(WEIGHTS), narrow.to_json()).unwrap();
     press(&mut watch, &[KeyCode::Char('n')]);
     assert!(screen(&watch, 200, 30).contains("generation 2 of 3"));

@@ -9,7 +9,6 @@ use super::args::EvaluateArgs;
 use super::names::unique;
 use crate::input::UsageError;
 use crate::players::{Contender, monte_carlo, on_one_line, title, title_of_weights};
-use crate::trainer::rules::RulesNote;
 use crate::trainer::trained_weights;
 use crate::trainer::weights::{plain_numbers, read_text};
 use tetrion_client::{Features, Policy, PolicyKind, RulesChoice, WeightRows};
@@ -58,7 +57,7 @@ pub fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, Rule
                 let kind = PolicyKind::MonteCarlo(with(playouts));
                 Policy { kind, play: PlayChoice::default() }
             }
-            _ => contender.policy(choice).with_context(|| player.clone())?,
+            _ => contender.policy(choice),
         };
         contestants.push(Contestant { name, policy });
         plays.push(contender.play());
@@ -89,11 +88,11 @@ pub fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, Rule
         return Err(UsageError(format!("{problem}, expected at most {MAX_ALL_GAMES}: lower --games")).into());
     }
     let preset =
-        args.rules.rules.clone().or_else(|| noted.as_ref().map(|rules: &RulesNote| rules.preset.clone()));
+        args.rules.rules.clone().or_else(|| noted.as_ref().map(|rules: &RulesChoice| rules.preset.clone()));
     let preset = preset.unwrap_or_default();
     // The changes in a file belong to the rules of that file.
-    let mut others = match noted.filter(|rules: &RulesNote| rules.preset == preset) {
-        Some(rules) => rules.choice(),
+    let mut others = match noted.filter(|rules: &RulesChoice| rules.preset == preset) {
+        Some(rules) => rules,
         None if preset.is_empty() || preset == "simplified" => {
             RulesChoice::of_size(DEFAULT_SIZE.0, DEFAULT_SIZE.1)
         }

@@ -2,7 +2,6 @@
 
 use super::args::GuidelineArgs;
 use crate::input::UsageError;
-use crate::trainer::rules::RulesNote;
 use tetrion_client::RulesChoice;
 use tetrion_protocol::rules::ResolvedRules;
 use tetrion_toolkit::tbp::check_rules;
@@ -15,7 +14,7 @@ const PRESET: &str = "guideline";
 ///
 /// # Errors
 /// [`UsageError`] for rules that cannot be played, or that the protocol cannot express.
-pub fn rules(args: &GuidelineArgs, noted: Option<&RulesNote>) -> Result<ResolvedRules, UsageError> {
+pub fn rules(args: &GuidelineArgs, noted: Option<&RulesChoice>) -> Result<ResolvedRules, UsageError> {
     let wrong = |error: String| UsageError(format!("rules: {error}"));
     let choice = match noted.filter(|noted| noted.preset == PRESET) {
         Some(noted) => args.rules.completed_by(noted),

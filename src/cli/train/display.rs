@@ -17,7 +17,7 @@ use crate::trainer::record::Record;
 use crate::trainer::run::Progress;
 use crate::trainer::settings::{NUM_CHOICES, Purpose, Settings};
 use crate::trainer::unit::Unit;
-use crate::trainer::weights::ScoreNote;
+use crate::trainer::weights::MeasuredScore;
 use tetrion_client::EvaluationProgress;
 use tetrion_server::TrainingCurve;
 
@@ -260,7 +260,7 @@ pub fn news_of_lesson(learning: &Learning, lesson: &Lesson) -> News {
 }
 
 /// The score of the current result, as text.
-pub fn result_so_far(check: &ScoreNote) -> String {
+pub fn result_so_far(check: &MeasuredScore) -> String {
     let (low, high) = (check.ci95_low, check.ci95_high);
     format!("result so far {} {} ({} to {})", grouped(check.mean), check.unit, grouped(low), grouped(high))
 }
@@ -272,7 +272,7 @@ fn time_left(settings: &Settings, last: &Record, took: Duration) -> Duration {
     let generations = took.mul_f64(f64::from(settings.generations.saturating_sub(done)));
     let pieces_per_game = match settings.score_by {
         // A line has `width` cells, a piece four.
-        Unit::Lines if settings.loss_trials == 0 => last.check.mean * f64::from(settings.width) / 4.0,
+        Unit::Lines if settings.loss_trials == 0 => last.check.mean * f64::from(settings.size().0) / 4.0,
         // Estimates play as many pieces at the end as before.
         Unit::Lines | Unit::Points => last.pieces as f64 / last.games as f64,
     };

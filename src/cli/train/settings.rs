@@ -5,8 +5,9 @@ use super::run::{CandidateArgs, RunArgs};
 use crate::input::UsageError;
 use crate::trainer::settings::{GameSeeds, Settings};
 use crate::trainer::unit::Unit;
-use tetrion_client::{Client, Play, Search, TerminalValue};
+use tetrion_client::{Client, ModelShape, Play, RulesChoice, Search, TerminalValue};
 use tetrion_core::names::unknown;
+use tetrion_protocol::files::WeightPolicy;
 use tetrion_toolkit::optimizers::Config;
 
 /// Games per candidate at a second look, as a multiple of those at the first.
@@ -41,7 +42,7 @@ pub const LITERATURE: Defaults = Defaults {
 };
 
 /// The settings of a run: flags that all methods share, then defaults, then the server's values. `method` receives the
-/// features, the width and height, and the number of generations.
+/// features, the width and height, and the number of generations; it returns its settings, and the model that it learns.
 ///
 /// # Errors
 /// If the server does not know a name, or an error of `method`.
@@ -49,7 +50,7 @@ pub async fn of_run<M>(
     args: &RunArgs,
     defaults: Defaults,
     client: &Client,
-    method: impl FnOnce(&[String], (u32, u32), u32) -> anyhow::Result<M>,
+    method: impl FnOnce(&[String], (u32, u32), u32) -> anyhow::Result<(M, Option<ModelShape>)>,
 ) -> anyhow::Result<Settings<M>> {
     let rules = args.rules.rules.as_deref().unwrap_or(defaults.rules);
     let catalog = client.catalog(None).await?;
@@ -64,15 +65,13 @@ pub async fn of_run<M>(
 
     let name = args.features.as_deref().unwrap_or(defaults.features);
     let catalog = client.catalog(Some(width)).await?;
-    let features = features::resolve(name, width, &catalog.feature_sets)?;
+    let (features, feature_names) = features::resolve(name, width, &catalog.feature_sets)?;
     let generations = args.generations.unwrap_or(defaults.generations);
-    let optimizer = method(&features.names, (width, height), generations)?;
+    let (optimizer, model) = method(&feature_names, (width, height), generations)?;
     let own = Play { terminal_value: defaults.terminal_value, search: Search::Greedy };
     let play = args.search.choice().or(own);
-    let mut changes = args.rules.changes.clone();
-    for noted_apart in ["width", "height"] {
-        changes.remove(noted_apart);
-    }
+    let mut choice = RulesChoice { preset: rules.to_owned(), changes: args.rules.changes.clone() };
+    choice.resize(width, height);
     Ok(Settings {
         seed: args.seed,
         generations,
@@ -85,16 +84,10 @@ pub async fn of_run<M>(
         max_steps: args.max_steps.unwrap_or(defaults.max_steps),
         loss_trials: args.loss_trials.unwrap_or(0),
         score_by: args.score_by.unwrap_or(defaults.score_by),
-        terminal_value: play.terminal_value,
-        search: play.search,
-        rules: rules.to_owned(),
         rules_version: client.server_info().await?.rules_version,
-        width,
-        height,
-        feature_set: features.set,
-        feature_set_version: features.version,
-        feature_names: features.names,
-        changes,
+        feature_names,
+        rules: choice,
+        policy: WeightPolicy { features, row: Vec::new(), model, play },
         optimizer,
     })
 }
@@ -120,7 +113,7 @@ pub async fn of_search(
         if let Err(error) = config.start(features.len() as u32, args.seed) {
             return Err(UsageError(format!("the search cannot begin with these options: {error}")).into());
         }
-        Ok(config)
+        Ok((config, None))
     };
     of_run(args, defaults, client, search).await
 }

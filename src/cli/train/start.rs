@@ -61,11 +61,11 @@ fn read_start(path: &Path, features: &[String]) -> anyhow::Result<(Vec<String>, 
     let text = read_text(path)?;
     if text.trim_start().starts_with('{') {
         let weights = Weights::from_json(&text)?;
-        if weights.model.is_some() {
+        if weights.policy.model.is_some() {
             let problem = "it has a model in addition to its weights, which a search cannot start from";
             return Err(UsageError(problem.to_owned()).into());
         }
-        return Ok((weights.feature_names, weights.weights));
+        return Ok((weights.feature_names, weights.policy.row));
     }
     let numbers = plain_numbers(&text)?;
     if numbers.len() != features.len() {

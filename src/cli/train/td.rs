@@ -8,10 +8,10 @@ use super::start::common_weights;
 use crate::cli::rules::rules_by_default;
 use crate::input::UsageError;
 use crate::trainer::lessons::{Lessons, MethodName, Moves};
-use crate::trainer::model::ShapeNote;
 use crate::trainer::settings::Settings;
-use tetrion_client::Client;
-use tetrion_client::{Activation, TupleKind, TuplePattern};
+use tetrion_client::{Activation, Client, Mlp, ModelShape, NTuple, TupleKind, TuplePattern};
+use tetrion_core::engine::Rules;
+use tetrion_protocol::models::n_tuple;
 use tetrion_toolkit::optimizers::network::MAX_UNITS;
 use tetrion_toolkit::optimizers::{InvalidParameter, Network, NetworkConfig, Td, TdConfig};
 
@@ -120,8 +120,13 @@ impl TdArgs {
         self.parallel_games.unwrap_or(DEFAULTS.games)
     }
 
-    /// The lessons of a run with these options.
-    fn lessons(&self, features: &[String], size: (u32, u32), generations: u32) -> anyhow::Result<Lessons> {
+    /// The lessons of a run with these options, and the tables and the network that it learns.
+    fn lessons(
+        &self,
+        features: &[String],
+        size: (u32, u32),
+        generations: u32,
+    ) -> anyhow::Result<(Lessons, Option<ModelShape>)> {
         let exploration = self.exploration.unwrap_or(if self.hidden_units.is_some() { 0.0 } else { 0.02 });
         if !(0.0..=1.0).contains(&exploration) {
             return Err(UsageError(format!("--exploration: {exploration}, expected 0 to 1")).into());
@@ -136,13 +141,7 @@ impl TdArgs {
             None => (Moves::OfSum(self.sum()?), Vec::new(), self.tables_of_sum(size)?),
         };
         let stretch = self.stretch.unwrap_or(if self.hidden_units.is_some() { 30 } else { 0 });
-        let lessons = Lessons { method: MethodName::Td, rounds, exploration, stretch, moves, start, model };
-        match lessons.shape() {
-            Ok(_) => Ok(lessons),
-            Err(error) => {
-                Err(UsageError(format!("--slope-tuple, --slope-clip and --height-tuple: {error}")).into())
-            }
-        }
+        Ok((Lessons { method: MethodName::Td, rounds, exploration, stretch, moves, start }, model))
     }
 
     /// Parameters of a run without --hidden-units.
@@ -182,7 +181,7 @@ impl TdArgs {
     }
 
     /// The tables of a sum: one table per kind, read at every place of the surface.
-    fn tables_of_sum(&self, size: (u32, u32)) -> Result<Option<ShapeNote>, UsageError> {
+    fn tables_of_sum(&self, size: (u32, u32)) -> Result<Option<ModelShape>, UsageError> {
         let mut tuples = Vec::new();
         for TupleGroup { kind, length, places, clip } in self.surface(size, 2)? {
             let first = tuples.len() as u32;
@@ -191,11 +190,11 @@ impl TdArgs {
                 tuples.push(TuplePattern { kind, positions, clip, shares: (place > 0).then_some(first) });
             }
         }
-        Ok((!tuples.is_empty()).then_some(ShapeNote::NTuple { tuples }))
+        (!tuples.is_empty()).then(|| Ok(ModelShape::NTuple(tables(tuples, size)?))).transpose()
     }
 
     /// The tables and hidden units of a network: one table per place of the surface, and one per column and row.
-    fn tables_of_network(&self, units: u32, (width, height): (u32, u32)) -> Result<ShapeNote, UsageError> {
+    fn tables_of_network(&self, units: u32, (width, height): (u32, u32)) -> Result<ModelShape, UsageError> {
         if width.max(height) > LONGEST_LINE {
             return Err(UsageError(format!(
                 "--hidden-units: {units}, expected none on {width} x {height}: the tables of whole columns and rows are for at \
@@ -232,7 +231,8 @@ impl TdArgs {
         for row in 0..height {
             tuples.push(cells((0..width).rev().map(|column| row * width + column).collect(), None));
         }
-        Ok(ShapeNote::Mlp { hidden: vec![units], activation: Activation::LeakyRelu, tuples })
+        let tables = Some(tables(tuples, (width, height))?);
+        Ok(ModelShape::Mlp(Mlp { hidden: vec![units], activation: Activation::LeakyRelu, tables }))
     }
 
     /// The tuples of the surface that the flags select.
@@ -257,6 +257,12 @@ struct TupleGroup {
     length: u32,
     places: u32,
     clip: u32,
+}
+
+fn tables(tuples: Vec<TuplePattern>, (width, height): (u32, u32)) -> Result<NTuple, UsageError> {
+    let flags = "--slope-tuple, --slope-clip and --height-tuple";
+    let tables = n_tuple(tuples, &Rules::simplified(width as u8, height as u8));
+    tables.map_err(|error| UsageError(format!("{flags}: {error}")))
 }
 
 fn cannot_begin(error: InvalidParameter) -> UsageError {

@@ -167,7 +167,8 @@ fn print_winner(
     json: bool,
 ) -> anyhow::Result<()> {
     let (settings, run, chart) = (training.settings(), training.folder(), training.chart());
-    let Settings { width, height, score_by: unit, loss_trials, max_pieces, max_steps, .. } = settings;
+    let (width, height) = settings.size();
+    let Settings { score_by: unit, loss_trials, max_pieces, max_steps, .. } = settings;
     let features = settings.features_title();
     let folder = run.folder();
     let weights = folder.join(WEIGHTS);

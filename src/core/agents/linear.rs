@@ -378,7 +378,11 @@ fn locked<C: Column, const N: usize>(
     afterstate
 }
 
-fn check_weights(weights: &[f64], features: usize, parameters: usize) -> Result<(), WeightError> {
+/// Checks the weights of this many features, then parameters of a model.
+///
+/// # Errors
+/// [`WeightError`] for a wrong number of them, or one that is not finite or too large.
+pub fn check_weights(weights: &[f64], features: usize, parameters: usize) -> Result<(), WeightError> {
     if weights.len() != features + parameters {
         return Err(WeightError::Length { weights: weights.len(), features, parameters });
     }

@@ -7,8 +7,6 @@
 //! Several rows of features go through the network in parallel, one per lane, and a few units at a time. The order of a
 //! sum does not depend on the number of lanes.
 
-use serde::{Deserialize, Serialize};
-
 use super::n_tuple::{LANES, NTuple, SideBySide, TUPLES};
 use crate::engine::{Column, PlayfieldOf};
 
@@ -25,8 +23,7 @@ pub struct Mlp {
 }
 
 /// Function that a hidden unit applies to its sum.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Activation {
     /// x if positive, else 0.
     #[default]

@@ -37,7 +37,7 @@ pub use controllers::{CONTROLLERS, Controller, ControllerError, Figure, Measured
 pub use expectation::ExpectationAgent;
 pub(crate) use formula::DropScorer;
 pub use formula::FormulaAgent;
-pub use linear::{LinearAgent, MAX_WEIGHT, WeightError, expected_weights};
+pub use linear::{LinearAgent, MAX_WEIGHT, WeightError, check_weights, expected_weights};
 pub use lookahead::LookaheadAgent;
 pub use mlp::{Activation, Mlp};
 pub use model::{Model, ModelShape};

@@ -7,8 +7,6 @@
 //! Afterstates are read in parallel, one per lane, tuple by tuple: the kind of a tuple is checked once for all of them,
 //! and the compiler turns the loops over the lanes into vector code.
 
-use serde::{Deserialize, Serialize};
-
 use crate::engine::{Column, Playfield, PlayfieldOf};
 use crate::features::kernel::{Kernel, LaneWork, Lanes, dispatch};
 
@@ -38,8 +36,7 @@ struct Lookup {
 }
 
 /// A pattern of digits, and the table that it indexes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TuplePattern {
     pub kind: TupleKind,
     /// Positions of the digits: columns, or `row * width + column` for cells. The first is the most significant.
@@ -49,13 +46,11 @@ pub struct TuplePattern {
     pub clip: u32,
     /// Index of an earlier tuple whose table this one shares; it must have the same kind, clip and number of positions.
     /// `None` for a separate table.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shares: Option<u32>,
 }
 
 /// Kind of digit that a tuple reads at a position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TupleKind {
     /// The step to the next column, from `-clip` to `clip`.
     Steps,

@@ -7,15 +7,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
 use super::{Expectation, Terms};
 use crate::engine::{ChoiceValue, MAX_PREVIEW, NamedChoice};
 use crate::names::unknown;
 
 /// The way a linear controller uses the pieces after the current one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Search {
     /// No use: chooses the placement with the largest score.
     #[default]

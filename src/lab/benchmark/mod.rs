@@ -16,7 +16,7 @@ use serde_json::Value;
 
 pub use self::args::BenchmarkArgs;
 use tetrion::benchmark::{
-    BenchmarkResult, Entrant, Folder, GameNumbers, NAME, OutsideGames, PlayerNote, RESULT,
+    BenchmarkPlayer, BenchmarkResult, Entrant, Folder, GameNumbers, NAME, OutsideGames, RESULT,
 };
 use tetrion::cli::connection::connect;
 use tetrion::cli::interrupt::INTERRUPTED;
@@ -71,16 +71,16 @@ async fn play(
     args: &BenchmarkArgs,
     player: &str,
     folder: &Folder,
-) -> anyhow::Result<(PlayerNote, Vec<GameNumbers>)> {
+) -> anyhow::Result<(BenchmarkPlayer, Vec<GameNumbers>)> {
     let class = args.class;
     let mut entrant = Entrant::new(class, player, args.search.choice())?;
     if let Some(name) = &args.name {
-        entrant.note.name.clone_from(name);
-        entrant.note.check_name().map_err(|problem| UsageError(format!("--{problem}")))?;
+        entrant.player.name.clone_from(name);
+        entrant.player.check_name().map_err(|problem| UsageError(format!("--{problem}")))?;
     }
     let client = connect(&args.connection, &args.computing).await?;
     folder.create()?;
-    let name = &entrant.note.name;
+    let name = &entrant.player.name;
     let request = entrant.request(class);
     let mut progress = GamesProgress::new(&format!("{name} in {NAME}, class {}", class.name));
     let evaluated = client.evaluate_all(&request, |now| progress.show(now)).await?;
@@ -93,7 +93,7 @@ async fn play(
     if let Some((file, text)) = &entrant.file {
         folder.write(file, text).with_context(|| format!("cannot write {file}"))?;
     }
-    Ok((entrant.note, evaluated.games(0).iter().map(GameNumbers::from).collect()))
+    Ok((entrant.player, evaluated.games(0).iter().map(GameNumbers::from).collect()))
 }
 
 /// Checks the recordings of a player outside this program, and copies them.
@@ -101,14 +101,14 @@ async fn read(
     args: &BenchmarkArgs,
     recordings: &Path,
     folder: &Folder,
-) -> anyhow::Result<(PlayerNote, Vec<GameNumbers>)> {
+) -> anyhow::Result<(BenchmarkPlayer, Vec<GameNumbers>)> {
     if args.search != SearchArgs::default() {
         let problem = "--recordings are of a player outside this program: remove the flags of the search";
         return Err(UsageError(problem.to_owned()).into());
     }
     let class = args.class;
     let name = args.name.clone().unwrap_or_default();
-    let player = PlayerNote::recorded(&name).map_err(|problem| UsageError(format!("--{problem}")))?;
+    let player = BenchmarkPlayer::recorded(&name).map_err(|problem| UsageError(format!("--{problem}")))?;
     let pool = Pool::new(args.computing.threads as usize)?;
     let source = recordings.to_owned();
     let check = move || {

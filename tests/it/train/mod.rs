@@ -15,6 +15,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use tetrion::client::Features;
 use tetrion::engine::rng::{Tag, word};
 use tetrion::recording::Replay;
 use tetrion::trainer::run_folder::{BEST, CHECKPOINT, CONFIG, CURVE, GENERATIONS, WEIGHTS};
@@ -295,9 +296,10 @@ fn the_score_can_be_checked_with_the_weights() {
     let output = succeeded(begin(&folder, &["--json"]).output());
     let result: Value = serde_json::from_str(&output).unwrap();
     let path = folder.join(WEIGHTS);
-    let Weights { seeds, score, feature_set, weights, .. } = Weights::read(&path).unwrap();
+    let Weights { seeds, score, policy, .. } = Weights::read(&path).unwrap();
     let score = score.unwrap();
-    assert_eq!((feature_set.as_str(), weights.len()), ("thiery9", 9));
+    assert!(matches!(&policy.features, Features::Set { name, .. } if name == "thiery9"), "{policy:?}");
+    assert_eq!(policy.row.len(), 9);
     assert_eq!((&result["lines"]["mean"], &result["num_games"]), (&score.mean.into(), &8.into()));
 
     let output = tetrion(&["evaluate", "--json", "--max-pieces", "3000", "--games", "8"])

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use serde_json::Value;
 use tetrion::agents::{Controller, Search, TerminalValue};
+use tetrion::client::Features;
 use tetrion::engine::{ActionModel, FieldValue, Randomizer, TopOut};
+use tetrion::protocol::files::WeightPolicy;
 use tetrion::trainer::run_folder::{BEST, CHECKPOINT, CONFIG, CURVE, GENERATIONS, WEIGHTS};
 use tetrion::trainer::weights::Weights;
 
@@ -26,7 +28,8 @@ fn a_genetic_search_leaves_the_same_files() {
     let text = succeeded(run);
     assert!(text.contains("height4 on 10 x 8 after 12 generations"), "{text}");
     assert_eq!(files(&folder)[1].1.lines().count(), 12);
-    assert_eq!(Weights::read(&folder.join(WEIGHTS)).unwrap().feature_set, "height4");
+    let features = Weights::read(&folder.join(WEIGHTS)).unwrap().policy.features;
+    assert!(matches!(&features, Features::Set { name, .. } if name == "height4"), "{features:?}");
 }
 
 #[test]
@@ -45,7 +48,8 @@ fn a_genetic_search_is_that_of_its_report_unless_flags_say_otherwise() {
     assert_eq!(lines.matches("points per game; ").count(), 3, "{lines}");
     assert!(!lines.contains("lines per game"), "{lines}");
     let config: toml::Table = fs::read_to_string(folder.join(CONFIG)).unwrap().parse().unwrap();
-    assert_eq!((config["rules"].as_str(), config["score_by"].as_str()), (Some("genetic"), Some("points")));
+    assert_eq!(config["rules"]["preset"].as_str(), Some("genetic"));
+    assert_eq!(config["score_by"].as_str(), Some("points"));
     assert_eq!(config["game_seeds"].as_str(), Some("per_slot"));
     let genetic = &config["optimizer"];
     assert_eq!(genetic["tournament"].as_integer(), Some(2));
@@ -60,7 +64,7 @@ fn a_genetic_search_is_that_of_its_report_unless_flags_say_otherwise() {
     }
     assert!(fs::read_to_string(folder.join(CURVE)).unwrap().contains("points per game"));
     let weights = Weights::read(&folder.join(WEIGHTS)).unwrap();
-    assert_eq!((weights.terminal_value, weights.weights.len()), (TerminalValue::Score, 4));
+    assert_eq!((weights.policy.play.terminal_value, weights.policy.row.len()), (TerminalValue::Score, 4));
 }
 
 #[test]
@@ -89,7 +93,7 @@ fn the_notebooks_search_plays_with_keys_and_its_weights_are_played_again() {
     let path = folder.join(WEIGHTS);
     let Weights { seeds, score, rules, .. } = Weights::read(&path).unwrap();
     assert_eq!(rules.preset, "lab");
-    assert_eq!(rules.fields.get("action_model"), Some(ActionModel::Keypress.into()));
+    assert_eq!(rules.changes.get("action_model"), Some(ActionModel::Keypress.into()));
     let output = tetrion(&["evaluate", "--json", "--games", "6", "--max-steps", "200"])
         .args(["--seed", &seeds.evaluation.to_string()])
         .arg(&path)
@@ -107,12 +111,12 @@ fn a_run_under_changed_rules_is_resumed_and_its_weights_are_played_under_them() 
     succeeded(tetrion(&["train"]).args(args).args(short).arg("--out").arg(&folder).output().unwrap());
     succeeded(resume(&folder, &["--generations", "2"]).output());
     let config: toml::Table = fs::read_to_string(folder.join(CONFIG)).unwrap().parse().unwrap();
-    assert_eq!(config["changes"]["randomizer"].as_str(), Some("bag7"));
+    assert_eq!(config["rules"]["randomizer"].as_str(), Some("RANDOMIZER_BAG7"));
     let path = folder.join(WEIGHTS);
     let Weights { seeds, score, rules, .. } = Weights::read(&path).unwrap();
-    assert_eq!(rules.fields.get("randomizer"), Some(Randomizer::Bag7.into()));
-    assert_eq!(rules.fields.get("top_out"), Some(TopOut::TopRow.into()));
-    assert_eq!(rules.fields.get("scoring.lines"), Some([1.0, 3.0, 5.0, 8.0].into()));
+    assert_eq!(rules.changes.get("randomizer"), Some(Randomizer::Bag7.into()));
+    assert_eq!(rules.changes.get("top_out"), Some(TopOut::TopRow.into()));
+    assert_eq!(rules.changes.get("scoring.lines"), Some([1.0, 3.0, 5.0, 8.0].into()));
     let seed = seeds.evaluation.to_string();
     let again = tetrion(&["evaluate", "--json", "--games", "6", "--seed", &seed]).arg(&path).output();
     let evaluated: Value = serde_json::from_str(&succeeded(again.unwrap())).unwrap();
@@ -141,13 +145,13 @@ fn a_run_with_garbage_and_a_spawn_row_is_resumed_and_its_weights_are_played_so()
     succeeded(run.unwrap());
     succeeded(resume(&folder, &["--generations", "2"]).output());
     let config: toml::Table = fs::read_to_string(folder.join(CONFIG)).unwrap().parse().unwrap();
-    let change = |name: &str| config["changes"][name].clone();
+    let change = |name: &str| config["rules"][name].clone();
     let garbage = change("garbage");
     assert_eq!(
-        (garbage["lines_per_piece"].as_float(), garbage["delay_pieces"].as_integer()),
+        (garbage["linesPerPiece"].as_float(), garbage["delayPieces"].as_integer()),
         (Some(0.25), Some(2))
     );
-    assert_eq!(change("spawn_row").as_integer(), Some(11));
+    assert_eq!(change("spawnRow").as_integer(), Some(11));
     let path = folder.join(WEIGHTS);
     let Weights { seeds, score, rules, .. } = Weights::read(&path).unwrap();
     for (field, value) in [
@@ -156,7 +160,7 @@ fn a_run_with_garbage_and_a_spawn_row_is_resumed_and_its_weights_are_played_so()
         ("garbage.delay_pieces", 2.into()),
         ("spawn_row", 11.into()),
     ] {
-        assert_eq!(rules.fields.get(field), Some(value), "{field}");
+        assert_eq!(rules.changes.get(field), Some(value), "{field}");
     }
     let again = tetrion(&["evaluate", "--json", "--games", "6", "--max-pieces", "60"])
         .args(["--seed", &seeds.evaluation.to_string()])
@@ -178,8 +182,9 @@ fn a_search_around_known_weights_that_weigh_the_pieces_to_come() {
     succeeded(run.unwrap());
     succeeded(resume(&folder, &["--generations", "2"]).output());
     let path = folder.join(WEIGHTS);
-    let Weights { seeds, score, search, weights, .. } = Weights::read(&path).unwrap();
-    let Search::Expectation(expectation) = search else {
+    let Weights { seeds, score, policy: WeightPolicy { row: weights, play, .. }, .. } =
+        Weights::read(&path).unwrap();
+    let Search::Expectation(expectation) = play.search else {
         panic!("the file does not say how they are played")
     };
     assert_eq!((expectation.placements, expectation.discount, expectation.pieces), (3, 0.9, 1));
@@ -266,8 +271,8 @@ fn a_search_over_a_list_of_features_that_starts_from_fewer() {
     );
 
     let path = folder.join(WEIGHTS);
-    let Weights { seeds, score, feature_set, feature_names, weights, .. } = Weights::read(&path).unwrap();
-    assert_eq!((feature_set.as_str(), feature_names.len()), ("", begun.len()));
+    let Weights { seeds, score, feature_names, policy, .. } = Weights::read(&path).unwrap();
+    assert_eq!((policy.features, feature_names.len()), (Features::List(feature_names.clone()), begun.len()));
     assert_eq!(feature_names[9], "height_difference[0]");
     let seed = seeds.evaluation.to_string();
     let again = tetrion(&["evaluate", "--json", "--games", "6", "--seed", &seed]).arg(&path).output();
@@ -283,9 +288,9 @@ fn a_search_over_a_list_of_features_that_starts_from_fewer() {
     let (results, mut choices) = (vectors("mean"), [vectors("mean"), vectors("best")].concat());
     for results in [&results[..], &results[2..]] {
         let mean = |at: usize| results.iter().map(|one| one[at]).sum::<f64>() / results.len() as f64;
-        choices.push((0..weights.len()).map(mean).collect());
+        choices.push((0..policy.row.len()).map(mean).collect());
     }
-    assert!(choices.contains(&weights), "{weights:?} is none of {choices:?}");
+    assert!(choices.contains(&policy.row), "{:?} is none of {choices:?}", policy.row);
 }
 
 #[test]

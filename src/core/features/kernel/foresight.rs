@@ -17,8 +17,6 @@
 //! doubles. Nearly always there is only one, whose value is then not needed. So the choice is the same on every
 //! machine.
 
-use serde::{Deserialize, Serialize};
-
 use super::base::SweepBase;
 use super::candidates::{Candidates, index};
 use super::clearing::Clearing;
@@ -31,8 +29,7 @@ use crate::engine::{
 };
 
 /// Settings of a controller that takes the next pieces into account.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expectation {
     /// Number of pieces after the placed one, 1 to [`Expectation::MAX_PIECES`]. Only the last may be hidden.
     pub pieces: u8,
@@ -51,8 +48,6 @@ pub struct Expectation {
 
 choice! {
     /// The terms of a score that count for every piece but the last.
-    #[derive(Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
     pub enum Terms: "terms" {
         /// Terms of features of the landing, such as its height: the playfield is judged once, after the last piece.
         Landing = 1, "landing";

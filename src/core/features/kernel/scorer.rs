@@ -15,8 +15,6 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::base::SweepBase;
 use super::bounds::LaneBounds;
 use super::candidates::{Candidates, index};
@@ -33,8 +31,6 @@ use crate::features::sets::FeatureSet;
 
 choice! {
     /// The score of a game-ending placement.
-    #[derive(Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
     pub enum TerminalValue: "terminal_value" {
         /// Lower than any other placement; if every placement ends the game, the first one is chosen.
         Avoid = 1, "avoid";

@@ -93,11 +93,12 @@ fn leftmost(number: u32) -> Recording {
 
 /// A file of weights with these seeds.
 fn weights(training: u64) -> String {
-    let rules =
-        json!({"preset": "simplified", "rules_version": "tetrion-rules-1", "width": 10, "height": 10});
+    let names = ["max_height", "holes"];
+    let features = json!({"names": {"names": names}});
     json!({
-        "format": 1, "feature_set": "", "feature_set_version": "", "feature_names": ["max_height", "holes"],
-        "weights": [-1.0, -1.0], "terminal_value": "avoid", "search": "greedy", "rules": rules,
+        "format": 2, "feature_names": names, "rules_version": "tetrion-rules-1",
+        "policy": {"weights": {"features": features, "weights": {"values": [-1, -1]}}},
+        "rules": {"preset": "simplified", "width": 10, "height": 10},
         "seeds": {"training": training, "evaluation": 2},
     })
     .to_string()
@@ -117,7 +118,7 @@ fn a_result_passes_and_does_not_depend_on_threads() {
     let (low, high) =
         (summary["lines"]["ci95_low"].as_f64().unwrap(), summary["lines"]["ci95_high"].as_f64().unwrap());
     assert!(low < summary["lines"]["mean"].as_f64().unwrap() && low > 1.0 && high < low * 1.1, "{summary}");
-    assert!(table.contains("| `low` | tetrion-benchmark-1 | formula | 10 x 10 | "), "{table}");
+    assert!(table.contains("| `low` | tetrion-benchmark-2 | formula | 10 x 10 | "), "{table}");
     assert!(table.contains("`tetrion-lab benchmark low.formula --class formula --out FOLDER`"), "{table}");
     let citation = fs::read_to_string(folder.join("one/CITATION.md")).unwrap();
     for part in [
@@ -125,7 +126,7 @@ fn a_result_passes_and_does_not_depend_on_threads() {
         "class formula",
         "61803398",
         "tetrion-rules-1",
-        "@misc{tetrion_benchmark_1_formula_low_",
+        "@misc{tetrion_benchmark_2_formula_low_",
         "low.formula",
     ] {
         assert!(citation.contains(part), "{part}: {citation}");
@@ -178,12 +179,13 @@ fn weights_and_names_play_as_a_formula_with_the_same_score() {
     done(&folder, "./low.json --class greedy --out weights --name mine");
     let [formula, of_weights] = ["formula", "weights"].map(|name| result(&folder.join(name)));
     assert_eq!(formula.games, of_weights.games);
-    assert_eq!((of_weights.player.name.as_str(), of_weights.player.search), ("mine", Some(Search::Greedy)));
+    let player = &of_weights.player;
+    assert_eq!((player.name.as_str(), player.play.search), ("mine", Some(Search::Greedy)));
     let json: Value =
         serde_json::from_str(&done(&folder, "random --class greedy --out random --json")).unwrap();
     assert_eq!(
         (&json["player"], json.get("games")),
-        (&json!({"name": "random", "source": {"named": "random"}}), None)
+        (&json!({"name": "random", "source": {"named": "random"}, "play": {}}), None)
     );
     for name in ["formula", "weights", "random"] {
         assert_eq!(problems(&folder.join(name), &[]), Vec::<String>::new(), "{name}");
@@ -243,7 +245,7 @@ fn a_player_that_did_not_play_the_games_is_found_out() {
         "did you mean",
     );
     check(
-        |low, _| forge(low, |result| result.player.search = Some(Search::Lookahead { pieces: 1 })),
+        |low, _| forge(low, |result| result.player.play.search = Some(Search::Lookahead { pieces: 1 })),
         &[],
         "result.json: player: ",
         "search is lookahead 1, expected greedy in class formula",
