@@ -19,7 +19,7 @@ AGAINST = TETRION_BINARY="$(PROGRAM)"
 PYTHON ?= python3
 PYTHON_CLIENT = clients/python
 # What the tests need besides the package, where its own versions of libraries are not wanted.
-PYTHON_TESTS = pytest==9.2.0 grpcio==1.85.1
+PYTHON_TESTS = pytest==9.2.0 grpcio==1.85.1 grpcio-tools==1.80.0 googleapis-common-protos
 OPENENV = clients/openenv
 DM_ENV_RPC = clients/dm_env_rpc
 TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))

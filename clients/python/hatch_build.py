@@ -4,9 +4,7 @@
 files, so that editors complete their fields and type checkers find typos. `tetrion/_pb/records.py` has those that callers
 get, as frozen dataclasses.
 
-The hook moves the modules into the package and rewrites their imports, so that no other package called `tetrion` or `v1`
-can get in the way. It does not generate `google/rpc/status.proto`: googleapis-common-protos contains it, and a process may
-register a proto file only once.
+`tetrion/_pb/messages.py` gives the extension module's messages their names, and its stub tells type checkers their fields.
 
 It also puts the extension module `tetrion/_native` into the package: the services, the client's connections and the
 `tetrion` program, for every Python from 3.11 on that has a global interpreter lock; free-threaded ones cannot load it, and
@@ -192,10 +190,9 @@ def generate(proto: Path, package: Path) -> None:
                 "protoc",
                 f"-I{proto}",
                 f"-I{resources.files('grpc_tools') / '_proto'}",
-                f"--python_out={scratch}",
-                f"--pyi_out={scratch}",
                 f"--descriptor_set_out={scratch}/described",
                 "--include_source_info",
+                "--include_imports",
                 *(f"tetrion/v1/{name}.proto" for name in FILES),
             ]
         )
@@ -206,20 +203,101 @@ def generate(proto: Path, package: Path) -> None:
         described = (Path(scratch) / "described").read_bytes()
         (package / "fields.py").write_text(dictionaries(described))
         (package / "records.py").write_text(records(described))
-        (package / "messages.py").write_text(messages())
+        (package / "messages.py").write_text(MESSAGES)
+        (package / "messages.pyi").write_text(stub(described))
         (package / "__init__.py").write_text('"""Generated from the proto files; see hatch_build.py."""\n')
-        for module in (Path(scratch) / "tetrion/v1").glob("*_pb2*"):
-            text = re.sub(r"^from tetrion\.v1 import", "from tetrion._pb import", module.read_text(), flags=re.M)
-            # The module that the classes name: pickle looks for them there.
-            text = re.sub(r"'tetrion\.v1\.(\w+_pb2)'", r"'tetrion._pb.\1'", text)
-            (package / module.name).write_text(text)
 
 
-def messages() -> str:
-    """A module with every message and enum, so that no other module depends on which proto file has which."""
+# The extension module knows the messages; here they get their names.
+MESSAGES = '''"""Every message and enum of the protocol, by its name; see hatch_build.py."""
+
+from typing import NamedTuple
+
+from tetrion import _native
+from tetrion._native import Message
+
+
+class Enum(NamedTuple):
+    """An enum: its name, and the numbers of its values by their names."""
+
+    name: str
+    values: dict[str, int]
+
+    def name_of(self, number: int) -> str:
+        """The name of a value."""
+        return next(name for name, known in self.values.items() if known == number)
+
+
+class Field(NamedTuple):
+    """A field: its name, the name of its type, whether it is a list, and whether it can be absent."""
+
+    name: str
+    kind: str
+    is_list: bool
+    has_presence: bool
+
+    @property
+    def is_enum(self) -> bool:
+        """Whether its values are those of the enum `kind`."""
+        return isinstance(globals().get(self.kind), Enum)
+
+    @property
+    def is_message(self) -> bool:
+        """Whether its values are messages of this kind."""
+        return isinstance(globals().get(self.kind), type)
+
+
+_messages = _native.message_classes(__name__)
+globals().update(_messages)
+for _name, _values in _native.enums().items():
+    globals()[_name] = Enum(_name, dict(_values))
+    globals().update(_values)
+# The fields of each message by its full name, and by their names.
+FIELDS = {
+    kind.NAME: {field[0]: Field(*field) for field in _native.fields(kind.NAME)}
+    for kind in _messages.values()
+}
+'''
+
+
+def stub(described: bytes) -> str:
+    """What type checkers know of the messages, from a set of file descriptors."""
+    from google.protobuf.descriptor_pb2 import FileDescriptorSet
+
     lines = ['"""Every message and enum of the protocol; see hatch_build.py."""', ""]
-    lines += [f"from tetrion._pb.{name}_pb2 import *" for name in FILES]
+    lines += ["from collections.abc import Sequence", "from typing import Any, NamedTuple, Self", ""]
+    lines += ["from tetrion._native import Message as Message", ""]
+    lines += ["class Enum(NamedTuple):", "    name: str", "    values: dict[str, int]"]
+    lines += ["    def name_of(self, number: int) -> str: ...", ""]
+    lines += ["class Field(NamedTuple):", "    name: str", "    kind: str", "    is_list: bool", "    has_presence: bool"]
+    lines += [
+        "    @property",
+        "    def is_enum(self) -> bool: ...",
+        "    @property",
+        "    def is_message(self) -> bool: ...",
+        "",
+    ]
+    lines += ["FIELDS: dict[str, dict[str, Field]]", ""]
+    files = FileDescriptorSet.FromString(described).file
+    for file in files:
+        for enum in file.enum_type:
+            lines += [f"{enum.name}: Enum", *(f"{value.name}: int" for value in enum.value)]
+        for message in file.message_type:
+            fields = [(field.name, _attribute_type(field)) for field in message.field]
+            written = "".join(f", {name}: {kind} | None = None" for name, kind in fields)
+            lines += ["", f"class {message.name}(Message):"]
+            lines += [f"    {name}: {kind}" for name, kind in fields]
+            lines += [f"    def __init__(self{', *' if fields else ''}{written}) -> None: ..."]
+            lines += [f"    def changed(self{', *' if fields else ''}{written}) -> Self: ..."]
     return "\n".join(lines) + "\n"
+
+
+def _attribute_type(field: Any) -> str:
+    """The type of a field of a message, for type checkers."""
+    kinds = {field.TYPE_DOUBLE: "float", field.TYPE_FLOAT: "float", field.TYPE_BOOL: "bool"}
+    kinds |= {field.TYPE_STRING: "str", field.TYPE_BYTES: "bytes"}
+    kind = field.type_name.rpartition(".")[2] if field.type == field.TYPE_MESSAGE else kinds.get(field.type, "int")
+    return f"Sequence[{kind}]" if field.label == field.LABEL_REPEATED else kind
 
 
 def dictionaries(described: bytes) -> str:

@@ -1,9 +1,13 @@
 //! What can go wrong between a client and its servers.
 
 use std::error::Error as _;
+use std::time::Duration;
 
+use prost::Message;
 use tonic::{Code, Status};
 use tonic_types::StatusExt;
+
+use tetrion_protocol::{duration, rpc};
 
 /// Why a server did not do what the client asked.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -83,6 +87,14 @@ const NO_PLACE: &str = "EVALUATION_LIMIT";
 const BUSY: [&str; 6] =
     ["ANSWER_LIMIT", "ANSWER_UNREAD", "CALL_LIMIT", "DRAINING", "REQUEST_LIMIT", "SLOW_REQUEST"];
 
+/// How long the server asks a caller to wait before another try, if it does.
+pub fn retry_delay(status: &Status) -> Option<Duration> {
+    // Not by `StatusExt`, which overflows if a hostile server sends the longest time before now.
+    let details = rpc::Status::decode(status.details()).ok()?.details;
+    let info = details.iter().find(|detail| detail.type_url.ends_with("/google.rpc.RetryInfo"))?;
+    duration::decode(&rpc::RetryInfo::decode(info.value.as_slice()).ok()?.retry_delay?)
+}
+
 /// An answer that the client cannot read.
 pub(super) fn unreadable(problem: impl ToString) -> ClientError {
     ClientError::Answer(problem.to_string())
@@ -99,7 +111,7 @@ pub(super) fn lost(address: &str, message: &str) -> ClientError {
 pub(super) fn error(address: &str, status: &Status) -> ClientError {
     let info = status.get_details_error_info();
     let lost = match (&info, status.code()) {
-        (Some(info), _) if info.reason == NO_PLACE => status.get_details_retry_info().is_some(),
+        (Some(info), _) if info.reason == NO_PLACE => retry_delay(status).is_some(),
         (Some(info), _) => BUSY.contains(&info.reason.as_str()),
         (None, Code::Cancelled | Code::DeadlineExceeded | Code::Unavailable) => true,
         (None, _) => status.source().is_some(),

@@ -9,7 +9,7 @@ use tonic::Streaming;
 
 use super::connection::LinkedServer;
 use super::error::unreadable;
-use super::spread::{EvaluationNews, EvaluationProgress, Outcomes, Spread};
+use super::spread::{EvaluationNews, EvaluationProgress, Outcomes, SpreadEvaluation};
 use super::{Client, ClientError, Policy, RulesChoice};
 use tetrion_core::engine::Rules;
 use tetrion_core::rollout::PlayedGame;
@@ -209,10 +209,10 @@ impl Client {
         &self,
         request: pb::EvaluatePoliciesRequest,
         num_servers: usize,
-    ) -> Result<EvaluationRun, ClientError> {
-        let spread = Spread::new(request, num_servers, self.patience)?;
+    ) -> Result<RunningEvaluation, ClientError> {
+        let spread = SpreadEvaluation::new(request, num_servers, self.patience)?;
         let (sender, receiver) = mpsc::channel(64);
-        let mut run = EvaluationRun {
+        let mut run = RunningEvaluation {
             spread,
             servers: Vec::new(),
             calls: JoinSet::new(),
@@ -251,8 +251,8 @@ impl Client {
 
 /// An evaluation in progress. Dropping it ends its games on the servers.
 #[derive(Debug)]
-pub struct EvaluationRun {
-    spread: Spread,
+pub struct RunningEvaluation {
+    spread: SpreadEvaluation,
     servers: Vec<LinkedServer>,
     calls: JoinSet<()>,
     sender: mpsc::Sender<(usize, CallNews)>,
@@ -267,7 +267,7 @@ enum CallNews {
     End(Result<(), ClientError>),
 }
 
-impl EvaluationRun {
+impl RunningEvaluation {
     /// Gives further calls to the servers of another client. Calls in progress go on.
     pub fn use_servers(&mut self, client: &Client) {
         self.spread.set_servers(client.servers.iter().map(|server| server.address.clone()));
@@ -275,7 +275,7 @@ impl EvaluationRun {
     }
 
     /// The evaluation as far as it has come.
-    pub fn spread(&self) -> &Spread {
+    pub fn spread(&self) -> &SpreadEvaluation {
         &self.spread
     }
 

@@ -35,14 +35,14 @@ pub use choice::{
     PolicyKind, Search, TerminalValue, Terms, TupleKind, TuplePattern, WeightRows,
 };
 pub use connection::{ClientIdentity, ConnectOptions, endpoint};
-pub use error::ClientError;
-pub use evaluation::{Evaluated, EvaluationRequest, EvaluationRun, Seeds, Started};
+pub use error::{ClientError, retry_delay};
+pub use evaluation::{Evaluated, EvaluationRequest, RunningEvaluation, Seeds, Started};
 pub use health::check_health;
 pub use info::{Catalog, EvaluationLimits, FeatureSetInfo, RulesPresetInfo, ServerInfo};
 pub use link::Link;
 pub use raw::{RawCall, RawClient, RawFailure, code_name};
 pub use raw_bytes::RawBytes;
-pub use spread::{EvaluationCall, EvaluationNews, EvaluationProgress, Outcomes, Spread};
+pub use spread::{EvaluationCall, EvaluationNews, EvaluationProgress, Outcomes, SpreadEvaluation};
 pub use tetrion_core::rollout::{Estimate, EstimatedGame, PlayedGame};
 pub use tetrion_protocol::rules::RulesChoice;
 pub use watching::{

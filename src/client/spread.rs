@@ -3,7 +3,7 @@
 //! A server that finishes a call gets the next one; a server that fails rests, longer each time, and a server that
 //! runs no evaluations is asked only once. The results and their summary depend only on the request, to the last bit.
 //!
-//! A [`Spread`] makes no calls: it says which one to make next, and is told what came of it. So it serves callers with
+//! A [`SpreadEvaluation`] makes no calls: it says which one to make next, and is told what came of it. So it serves callers with
 //! other ways to a server, such as the workers of a cluster.
 
 use std::collections::{HashMap, VecDeque};
@@ -35,14 +35,14 @@ const DEFAULT_INTERVAL: Duration = Duration::from_secs(1);
 
 /// An evaluation in progress on several servers.
 #[derive(Debug)]
-pub struct Spread {
+pub struct SpreadEvaluation {
     request: pb::EvaluatePoliciesRequest,
     pairs: Option<Vec<(u32, u32)>>,
     num_policies: u32,
     num_seeds: u32,
     patience: Duration,
     servers: Vec<(String, ServerState)>,
-    queue: VecDeque<Part>,
+    queue: VecDeque<CallPart>,
     calls: HashMap<usize, Call>,
     num_calls: usize,
     started: Option<pb::EvaluationStarted>,
@@ -50,17 +50,17 @@ pub struct Spread {
     summary: Option<pb::EvaluationSummary>,
     /// For each game, the call that it came in, counted from 1; empty before the first call has begun.
     arrived: Vec<u32>,
-    rows: Rows,
+    rows: ArrivedResults,
     /// Since when calls have failed and nothing has arrived.
     failing_since: Option<Instant>,
     clock: ReportClock,
     /// What the ended calls come to, with the games that have arrived in others.
-    totals: Counts,
+    totals: ProgressCounts,
 }
 
 /// What has arrived.
 #[derive(Debug)]
-enum Rows {
+enum ArrivedResults {
     Games(Vec<PlayedGame>),
     Estimates(Vec<EstimatedGame>),
 }
@@ -116,7 +116,7 @@ struct ServerState {
 
 /// Pairs of policy and seed, by their places in the order of the evaluation.
 #[derive(Clone, Debug)]
-enum Part {
+enum CallPart {
     Whole,
     /// Every n-th pair, because neighbours are similar: a policy that plays long games is in all parts.
     Share {
@@ -130,32 +130,32 @@ enum Part {
 #[derive(Debug)]
 struct Call {
     server: String,
-    part: Part,
+    part: CallPart,
     /// Number of games that it should bring.
     num_games: u64,
     has_started: bool,
     has_summary: bool,
-    came: Counts,
-    reported: Counts,
+    came: ProgressCounts,
+    reported: ProgressCounts,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Counts {
+struct ProgressCounts {
     games: u64,
     pieces: u64,
     lines: u64,
 }
 
-impl Counts {
-    fn add(&mut self, other: Counts) {
+impl ProgressCounts {
+    fn add(&mut self, other: ProgressCounts) {
         self.games += other.games;
         self.pieces += other.pieces;
         self.lines += other.lines;
     }
 
     /// What a server has reported beyond what has come from it.
-    fn beyond(self, came: Counts) -> Counts {
-        Counts {
+    fn beyond(self, came: ProgressCounts) -> ProgressCounts {
+        ProgressCounts {
             games: self.games.saturating_sub(came.games),
             pieces: self.pieces.saturating_sub(came.pieces),
             lines: self.lines.saturating_sub(came.lines),
@@ -170,37 +170,37 @@ struct ReportClock {
     began: Option<Instant>,
     last: Option<Instant>,
     /// What was reported, below which no later report falls.
-    told: Counts,
+    told: ProgressCounts,
 }
 
-impl Part {
+impl CallPart {
     fn places(&self, num_pairs: u64) -> Box<dyn Iterator<Item = u64> + '_> {
         match self {
-            Part::Whole => Box::new(0..num_pairs),
-            Part::Share { first, step } => Box::new((*first..num_pairs).step_by(*step as usize)),
-            Part::Places(places) => Box::new(places.iter().copied()),
+            CallPart::Whole => Box::new(0..num_pairs),
+            CallPart::Share { first, step } => Box::new((*first..num_pairs).step_by(*step as usize)),
+            CallPart::Places(places) => Box::new(places.iter().copied()),
         }
     }
 
     fn contains(&self, place: u64) -> bool {
         match self {
-            Part::Whole => true,
-            Part::Share { first, step } => place % step == *first,
-            Part::Places(places) => places.binary_search(&place).is_ok(),
+            CallPart::Whole => true,
+            CallPart::Share { first, step } => place % step == *first,
+            CallPart::Places(places) => places.binary_search(&place).is_ok(),
         }
     }
 }
 
 /// A game or an estimate, which has its place among all.
-trait Outcome {
+trait Arrival {
     /// The indices of the policy, the seed and the episode.
     fn indices(&self) -> (u32, u32, u32);
     fn set_place(&mut self, place: u64);
     /// What it adds to the progress.
-    fn counts(&self) -> Counts;
+    fn counts(&self) -> ProgressCounts;
 }
 
-impl Outcome for PlayedGame {
+impl Arrival for PlayedGame {
     fn indices(&self) -> (u32, u32, u32) {
         (self.policy, self.seed_index, self.episode)
     }
@@ -209,12 +209,12 @@ impl Outcome for PlayedGame {
         self.game = place;
     }
 
-    fn counts(&self) -> Counts {
-        Counts { games: 1, pieces: self.pieces, lines: self.lines }
+    fn counts(&self) -> ProgressCounts {
+        ProgressCounts { games: 1, pieces: self.pieces, lines: self.lines }
     }
 }
 
-impl Outcome for EstimatedGame {
+impl Arrival for EstimatedGame {
     fn indices(&self) -> (u32, u32, u32) {
         (self.policy, self.seed_index, self.episode)
     }
@@ -224,12 +224,12 @@ impl Outcome for EstimatedGame {
     }
 
     /// An estimate does not tell how much was played for it.
-    fn counts(&self) -> Counts {
-        Counts { games: 1, pieces: 0, lines: 0 }
+    fn counts(&self) -> ProgressCounts {
+        ProgressCounts { games: 1, pieces: 0, lines: 0 }
     }
 }
 
-impl Spread {
+impl SpreadEvaluation {
     /// An evaluation of which no call has been made. `num_servers` is about how many servers there will be; a single one
     /// gets everything in one call.
     ///
@@ -239,7 +239,7 @@ impl Spread {
         request: pb::EvaluatePoliciesRequest,
         num_servers: usize,
         patience: Duration,
-    ) -> Result<Spread, ClientError> {
+    ) -> Result<SpreadEvaluation, ClientError> {
         let num_policies = request.policies.iter().map(num_rows).fold(0, u32::saturating_add);
         let num_seeds = request.seeding.as_ref().map_or(0, |seeding| num_seeds(seeding, num_policies));
         let pairs = request.pairs.as_ref().map(read_pairs).transpose()?;
@@ -248,10 +248,10 @@ impl Spread {
             Some(interval) => duration::decode(interval).filter(|interval| !interval.is_zero()),
         };
         let rows = match request.loss_estimation {
-            None => Rows::Games(Vec::new()),
-            Some(_) => Rows::Estimates(Vec::new()),
+            None => ArrivedResults::Games(Vec::new()),
+            Some(_) => ArrivedResults::Estimates(Vec::new()),
         };
-        let mut spread = Spread {
+        let mut spread = SpreadEvaluation {
             request,
             pairs,
             num_policies,
@@ -270,17 +270,17 @@ impl Spread {
                 interval: interval.unwrap_or(Duration::MAX),
                 began: None,
                 last: None,
-                told: Counts::default(),
+                told: ProgressCounts::default(),
             },
-            totals: Counts::default(),
+            totals: ProgressCounts::default(),
         };
         let (num_pairs, num_games) = (spread.order().num_pairs(), spread.order().num_games());
         // A server refuses what is too large in its own words.
         if num_servers == 1 || num_games > MAX_GAMES {
-            spread.queue.push_back(Part::Whole);
+            spread.queue.push_back(CallPart::Whole);
         } else {
             let step = (num_servers as u64 * CALLS_A_SERVER).min(num_pairs);
-            spread.queue.extend((0..step).map(|first| Part::Share { first, step }));
+            spread.queue.extend((0..step).map(|first| CallPart::Share { first, step }));
         }
         Ok(spread)
     }
@@ -322,7 +322,7 @@ impl Spread {
             request.rules_version.clone_from(&started.rules_version);
         }
         let order = self.order();
-        if !matches!(part, Part::Whole) {
+        if !matches!(part, CallPart::Whole) {
             let pairs: Vec<i32> = part
                 .places(order.num_pairs())
                 .map(|place| order.pair(place))
@@ -382,18 +382,20 @@ impl Spread {
             }
             Some(Message::Results(results)) => {
                 let games = decode_results(&results).map_err(unreadable)?;
-                let Rows::Games(_) = self.rows else { return Err(of_another_kind("results", "estimates")) };
+                let ArrivedResults::Games(_) = self.rows else {
+                    return Err(of_another_kind("results", "estimates"));
+                };
                 let games = self.place(number, games)?;
-                let Rows::Games(rows) = &mut self.rows else { unreachable!("it was checked") };
+                let ArrivedResults::Games(rows) = &mut self.rows else { unreachable!("it was checked") };
                 rows.extend(&games);
                 Ok((!games.is_empty()).then_some(EvaluationNews::Games(games)))
             }
             Some(Message::Estimates(estimates)) => {
-                let Rows::Estimates(_) = self.rows else {
+                let ArrivedResults::Estimates(_) = self.rows else {
                     return Err(of_another_kind("estimates", "results"));
                 };
                 let estimates = self.place(number, decode_estimates(&estimates).map_err(unreadable)?)?;
-                let Rows::Estimates(rows) = &mut self.rows else { unreachable!("it was checked") };
+                let ArrivedResults::Estimates(rows) = &mut self.rows else { unreachable!("it was checked") };
                 rows.extend(&estimates);
                 Ok((!estimates.is_empty()).then_some(EvaluationNews::Estimates(estimates)))
             }
@@ -415,7 +417,7 @@ impl Spread {
         let call = self.calls.get_mut(&number).expect("it is in progress");
         let &pb::EvaluationProgress { games_done, pieces_done, lines_done, .. } = progress;
         call.reported =
-            Counts { games: games_done.min(call.num_games), pieces: pieces_done, lines: lines_done };
+            ProgressCounts { games: games_done.min(call.num_games), pieces: pieces_done, lines: lines_done };
     }
 
     /// A report if it is time for one. The last one, on all games, is up to the caller.
@@ -436,18 +438,18 @@ impl Spread {
         let now = self.counts();
         // The games of a lost call begin again; the reported numbers wait until they have caught up.
         let told = &mut self.clock.told;
-        *told = Counts {
+        *told = ProgressCounts {
             games: now.games.max(told.games),
             pieces: now.pieces.max(told.pieces),
             lines: now.lines.max(told.lines),
         };
-        let Counts { games, pieces, lines } = *told;
+        let ProgressCounts { games, pieces, lines } = *told;
         let elapsed = self.clock.began.map_or(Duration::ZERO, |began| began.elapsed());
         EvaluationProgress { games, num_games: self.order().num_games(), pieces, lines, elapsed }
     }
 
     /// What has arrived, and what servers have reported beyond that.
-    fn counts(&self) -> Counts {
+    fn counts(&self) -> ProgressCounts {
         let mut sum = self.totals;
         for call in self.calls.values() {
             sum.add(call.reported.beyond(call.came));
@@ -510,8 +512,12 @@ impl Spread {
     /// The message of all games or estimates, in the order of policy, seed and episode.
     pub fn results(&self) -> Message {
         match &self.rows {
-            Rows::Games(rows) => Message::Results(encode_results(&in_order(rows, |game| game.game))),
-            Rows::Estimates(rows) => Message::Estimates(encode_estimates(&in_order(rows, |one| one.game))),
+            ArrivedResults::Games(rows) => {
+                Message::Results(encode_results(&in_order(rows, |game| game.game)))
+            }
+            ArrivedResults::Estimates(rows) => {
+                Message::Estimates(encode_estimates(&in_order(rows, |one| one.game)))
+            }
         }
     }
 
@@ -530,13 +536,13 @@ impl Spread {
             return Err(games_missing(missing));
         }
         Ok(match &self.rows {
-            Rows::Games(rows) => {
+            ArrivedResults::Games(rows) => {
                 let mut table = GameTable::new(order.num_games());
                 rows.iter().for_each(|game| table.record(game));
                 let (policies, differences) = summarize(order, &table, started.baseline);
                 encode_summary(&policies, &differences)
             }
-            Rows::Estimates(rows) => {
+            ArrivedResults::Estimates(rows) => {
                 let mut table = EstimateTable::new(order.num_games());
                 rows.iter().for_each(|estimate| table.record(estimate));
                 encode_estimate_summary(&summarize_estimates(order, &table))
@@ -549,7 +555,7 @@ impl Spread {
         let order = self.order();
         let games = |policy| order.games(policy).len();
         match &self.rows {
-            Rows::Games(rows) => {
+            ArrivedResults::Games(rows) => {
                 let mut rows = in_order(rows, |game| game.game).into_iter();
                 Outcomes::Games(
                     (0..self.num_policies)
@@ -557,7 +563,7 @@ impl Spread {
                         .collect(),
                 )
             }
-            Rows::Estimates(rows) => {
+            ArrivedResults::Estimates(rows) => {
                 let mut rows = in_order(rows, |one| one.game).into_iter();
                 Outcomes::Estimates(
                     (0..self.num_policies)
@@ -570,8 +576,8 @@ impl Spread {
 
     fn num_arrived(&self) -> u64 {
         match &self.rows {
-            Rows::Games(rows) => rows.len() as u64,
-            Rows::Estimates(rows) => rows.len() as u64,
+            ArrivedResults::Games(rows) => rows.len() as u64,
+            ArrivedResults::Estimates(rows) => rows.len() as u64,
         }
     }
 
@@ -607,7 +613,7 @@ impl Spread {
     }
 
     /// Gives games their places. Returns those that had not arrived in an earlier call.
-    fn place<T: Outcome>(&mut self, number: usize, outcomes: Vec<T>) -> Result<Vec<T>, ClientError> {
+    fn place<T: Arrival>(&mut self, number: usize, outcomes: Vec<T>) -> Result<Vec<T>, ClientError> {
         let mut new = Vec::with_capacity(outcomes.len());
         let episodes = u64::from(self.order().episodes);
         for mut outcome in outcomes {
@@ -639,7 +645,7 @@ impl Spread {
     /// Takes the summary that ends a call.
     fn end_with(&mut self, number: usize, summary: pb::EvaluationSummary) -> Result<(), ClientError> {
         let call = &self.calls[&number];
-        let is_whole = matches!(call.part, Part::Whole);
+        let is_whole = matches!(call.part, CallPart::Whole);
         if self.request.include_results || !is_whole {
             let missing = call.num_games.saturating_sub(call.came.games);
             if missing > 0 {
@@ -661,8 +667,10 @@ impl Spread {
         let expected: Vec<(u32, u64)> =
             (0..order.num_policies).map(games).filter(|(_, num_games)| *num_games > 0).collect();
         let given: Vec<(u32, u64)> = match &self.rows {
-            Rows::Games(_) => summary.policies.iter().map(|of| (of.policy_index, of.num_games)).collect(),
-            Rows::Estimates(_) => {
+            ArrivedResults::Games(_) => {
+                summary.policies.iter().map(|of| (of.policy_index, of.num_games)).collect()
+            }
+            ArrivedResults::Estimates(_) => {
                 summary.estimates.iter().map(|of| (of.policy_index, of.num_estimates)).collect()
             }
         };
@@ -692,10 +700,10 @@ impl Spread {
     }
 
     /// Puts what is missing of a part back into the queue.
-    fn ask_again(&mut self, part: Part) {
+    fn ask_again(&mut self, part: CallPart) {
         let (num_pairs, episodes) = (self.order().num_pairs(), self.order().episodes as usize);
-        if matches!(part, Part::Whole) && self.num_arrived() == 0 {
-            self.queue.push_back(Part::Whole);
+        if matches!(part, CallPart::Whole) && self.num_arrived() == 0 {
+            self.queue.push_back(CallPart::Whole);
             return;
         }
         let is_missing = |place: &u64| {
@@ -705,7 +713,7 @@ impl Spread {
         };
         let missing: Vec<u64> = part.places(num_pairs).filter(is_missing).collect();
         if !missing.is_empty() {
-            self.queue.push_back(Part::Places(missing));
+            self.queue.push_back(CallPart::Places(missing));
         }
     }
 }

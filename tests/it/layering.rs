@@ -76,7 +76,7 @@ const NARROW: &[(&str, &[&str])] = &[
     ("optimizers", &[]),
     ("picture", &["engine"]),
     ("server", &["files", "engine", "pool"]),
-    ("client", &["engine", "recording"]),
+    ("client", &["engine", "rollout", "summary", "recording"]),
     ("text", &[]),
     ("input", &[]),
     ("conformance", &[]),

@@ -306,15 +306,15 @@ def add_echo(bench: Bench, client: tetrion.Client, program: Path) -> Iterator[No
     server = session._connection.channel
 
     def step() -> int:
-        pb.StepResponse.FromString(server.call(METHODS["Step"].path, request.SerializeToString(), (), None))
+        pb.StepResponse.decode(server.call(METHODS["Step"].path, request.encode(), (), None))
         return 1
 
-    answer = server.call(METHODS["Step"].path, request.SerializeToString(), (), None)
+    answer = server.call(METHODS["Step"].path, request.encode(), (), None)
     with echo(program, answer) as address, tetrion.Client(address, any_version=True) as other:
 
         def echoed() -> int:
-            answer = other._connection.channel.call("/tetrion.bench.Echo/Call", request.SerializeToString(), (), None)
-            pb.StepResponse.FromString(answer)
+            answer = other._connection.channel.call("/tetrion.bench.Echo/Call", request.encode(), (), None)
+            pb.StepResponse.decode(answer)
             return 1
 
         bench.add("Step of 1, a bare call", "steps", step)

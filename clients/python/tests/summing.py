@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+import protocol as pb
 
 from tetrion._evaluations.games import Estimates, Games
-from tetrion._pb import messages as pb
 
 
 def summarize(games: Games, baseline: int | None) -> pb.EvaluationSummary:

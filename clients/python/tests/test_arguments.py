@@ -544,7 +544,7 @@ def test_calls_of_a_session(client):
         refused("cells is 1, expected True or False", session.enumerate_placements, cells=1)
         said = "is not an argument of enumerate_placements, did you mean"
         refused(f"cell {said} 'cells'? expected one of", session.enumerate_placements, cell=1)
-        said = "is not an argument of send_placements, expected one of env_ids, features, "
+        said = "is not an argument of send_placements, expected one of env_ids, "
         refused(f"rules {said}", session.stream().send_placements, rules="lab")
         refused("actions[0] is", session.enumerate_placements, actions=["left"])
         assert session.sequence_number == before == session.refresh().sequence_number

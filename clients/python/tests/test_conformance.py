@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import protocol as pb
 from google.protobuf.message import Message
 
 from tetrion._messages.tensors import to_numpy
-from tetrion._pb import messages as pb
 
 KIT = Path(__file__).parents[3] / "conformance"
 

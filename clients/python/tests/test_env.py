@@ -210,7 +210,7 @@ def test_spaces_have_the_names_and_bounds_of_the_server(client):
     assert env.observation_space["board"].shape == (8, 6)
     for name, space in env.observation_space.spaces.items():
         assert specs[name].description
-        if isinstance(space, spaces.Box) and specs[name].HasField("high"):
+        if isinstance(space, spaces.Box) and specs[name].has("high"):
             assert space.low.min() == specs[name].low
             assert space.high.max() == specs[name].high
     # Tetrominoes are names: 0 to 6, and 7 for none.

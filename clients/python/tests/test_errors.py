@@ -11,11 +11,11 @@ import sys
 import gymnasium
 import numpy as np
 import pytest
-from google.rpc import code_pb2, status_pb2
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 
 import tetrion
-from tetrion._checks.failures import from_status
+from tetrion import _native
+from tetrion._checks.failures import from_call
 from tetrion._evaluations.request import evaluation_request
 from tetrion._pb import messages as pb
 from tetrion._transport.transport import METHODS
@@ -339,8 +339,8 @@ def test_deadline_exceeded(client):
 
 
 def test_internal_error_keeps_the_id():
-    status = status_pb2.Status(code=code_pb2.INTERNAL, message="internal error 0123")
-    error = from_status(status)
+    status = pb.Status(code=13, message="internal error 0123")
+    error = from_call(*_native.failure_of(status.encode()))
     assert isinstance(error, tetrion.errors.InternalError)
     assert "0123" in str(error)
     assert "report" in str(error)

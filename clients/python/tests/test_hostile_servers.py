@@ -13,6 +13,8 @@ from google.protobuf.duration_pb2 import Duration
 from google.rpc import code_pb2, error_details_pb2, status_pb2
 
 import tetrion
+from tetrion import _native
+from tetrion._checks.failures import from_call
 from tetrion._pb import messages as pb
 from tetrion._transport.versions import PROTOCOL_REVISION, RULES_VERSION
 
@@ -185,18 +187,18 @@ def test_random_details_of_failures(hostile, victim):
 @pytest.mark.parametrize("number", [77, -1, 2**31 - 1, 0])
 def test_codes_that_there_are_not_in_a_stream(hostile, victim, number):
     status = status_pb2.Status(code=number, message=ESCAPES)
-    (error,) = (tetrion._checks.failures.from_status(status),)
-    assert check(error).code == "UNKNOWN"
-    answer = pb.StepStreamResponse(error=status)
-    hostile.messages = [answer.SerializeToString()]
+    failed = _native.failure_of(status.SerializeToString())
+    assert check(from_call(*failed)).code == "UNKNOWN"
+    answer = pb.StepStreamResponse(error=pb.Status.decode(status.SerializeToString()))
+    hostile.messages = [answer.encode()]
     (received,) = exchange(victim._connection)
-    assert check(tetrion._checks.failures.from_status(received.error)).code == "UNKNOWN"
+    assert _native.failure_of(received.error.encode()) == failed
 
 
 def info():
     return pb.GetServerInfoResponse(
         server_version="1", rules_version=RULES_VERSION, protocol_revision=PROTOCOL_REVISION
-    ).SerializeToString()
+    ).encode()
 
 
 def test_calls_with_one_answer_have_one(hostile, victim):
@@ -217,14 +219,14 @@ def test_calls_with_one_answer_have_one(hostile, victim):
 
 def test_a_server_with_escapes_in_its_version(hostile, victim):
     answer = pb.GetServerInfoResponse(server_version=ESCAPES, rules_version=ESCAPES, protocol_revision=PROTOCOL_REVISION)
-    hostile.messages = [answer.SerializeToString()]
+    hostile.messages = [answer.encode()]
     with warnings.catch_warnings(record=True) as met:
         warnings.simplefilter("always")
         assert victim.server_info().rules_version == ESCAPES
     assert len(met) == 1
     assert not OBEYED.search(str(met[0].message))
     answer.protocol_revision = 0
-    hostile.messages = [answer.SerializeToString()]
+    hostile.messages = [answer.encode()]
     victim._connection._info = None
     with pytest.raises(tetrion.errors.IncompatibleServerError) as caught:
         victim.server_info()

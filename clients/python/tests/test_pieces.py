@@ -77,7 +77,8 @@ def test_games_of_other_pieces_are_recorded(client: tetrion.Client, tmp_path: Pa
         check_file(path)
         assert tetrion.Recording.load(path).check() is None
     # A lie is found.
-    games[-1]._message.outcome.lines += 1
+    message = games[-1]._message
+    message.outcome = message.outcome.changed(lines=message.outcome.lines + 1)
     assert "lines" in str(games[-1].check())
     # Scenes are of tetrominoes.
     with pytest.raises(tetrion.InvalidArgumentError, match="are of tetrominoes"):

@@ -285,7 +285,7 @@ def test_a_lost_server_breaks_no_recording():
 
 def test_a_recorder_needs_its_version_of_the_rules(client):
     with client.create_session() as session:
-        session._message.rules_version = "tetrion-rules-0"
+        session._link.message = session._message.changed(rules_version="tetrion-rules-0")
         with pytest.raises(
             tetrion.errors.VersionMismatchError, match="'tetrion-rules-0', and this package records by 'tetrion"
         ):

@@ -4,6 +4,7 @@ import copy
 import json
 import pickle
 
+import protocol
 import pytest
 from recorded import program, three_pieces
 
@@ -36,7 +37,7 @@ def test_files_are_those_of_every_protobuf_library(client, tmp_path):
     fields = json.loads((tmp_path / "game.json").read_text())
     assert (fields["seed"], fields["actions"], fields["landingLines"]) == ("5", [0, 3, 6], "AAAA")
     recording.save(tmp_path / "game.tetrion")
-    assert pb.Recording.FromString((tmp_path / "game.tetrion").read_bytes()) == recording._message
+    assert pb.Recording.decode((tmp_path / "game.tetrion").read_bytes()) == recording._message
     for copied in (copy.deepcopy(recording), pickle.loads(pickle.dumps(recording))):
         assert copied == recording
         assert copied.check() is None
@@ -44,8 +45,7 @@ def test_files_are_those_of_every_protobuf_library(client, tmp_path):
 
 
 def change(recording, **fields):
-    message = pb.Recording()
-    message.CopyFrom(recording._message)
+    message = protocol.read(recording._message)
     for name, value in fields.items():
         if name == "rows":
             message.outcome.rows[-1] = value
@@ -55,7 +55,7 @@ def change(recording, **fields):
             message.actions[:] = value
         else:
             setattr(message, name, value)
-    return message
+    return pb.Recording.decode(message.SerializeToString())
 
 
 @pytest.mark.parametrize(

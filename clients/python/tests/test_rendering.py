@@ -315,6 +315,6 @@ def test_a_long_game_is_shown_in_part(client, monkeypatch):
 
 def test_what_cannot_be_played_shows_its_words_only(client):
     recording = game(client, max_pieces=5)
-    recording._message.rules.width = 50
+    recording._message.rules = recording._message.rules.changed(width=50)
     assert recording._repr_html_() is None
     assert "5 pieces" in repr(recording)

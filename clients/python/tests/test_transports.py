@@ -593,11 +593,11 @@ def test_the_answer_to_another_call_is_left_to_the_protobuf_library(remote):
     stream.send_step(steps.read(np.zeros(2, np.int64)), session.name, 2)
     filled, unread = stream.read_step(steps, block, 3)
     assert filled is False
-    assert pb.StepStreamResponse.FromString(unread).step.sequence_number == 2
+    assert pb.StepStreamResponse.decode(unread).step.sequence_number == 2
     stream.send_step(steps.read(np.zeros(2, np.int64)), session.name, 9)
     filled, unread = stream.read_step(steps, block, 9)
     assert filled is False
-    assert pb.StepStreamResponse.FromString(unread).WhichOneof("response") == "error"
+    assert pb.StepStreamResponse.decode(unread).which("response") == "error"
     assert bytes(memoryview(block)) == before
 
 

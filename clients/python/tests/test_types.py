@@ -7,11 +7,11 @@ import sys
 import typing
 from pathlib import Path
 
+import protocol as pb
 import pytest
 from google.protobuf.descriptor import FieldDescriptor
 
 from tetrion import GarbageFields, RulesFields, ScoringFields
-from tetrion._pb import messages as pb
 
 README = Path(__file__).parent.parent / "README.md"
 

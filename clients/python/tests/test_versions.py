@@ -24,7 +24,7 @@ def serve(answer=None):
     server = grpc.server(futures.ThreadPoolExecutor(1))
     if answer is not None:
         call = grpc.unary_unary_rpc_method_handler(
-            lambda request, context: answer, response_serializer=pb.GetServerInfoResponse.SerializeToString
+            lambda request, context: answer, response_serializer=pb.GetServerInfoResponse.encode
         )
         handler = grpc.method_handlers_generic_handler("tetrion.v1.EnvironmentService", {"GetServerInfo": call})
         server.add_generic_rpc_handlers((handler,))
@@ -107,7 +107,7 @@ def test_requests_name_the_revision_that_they_need(server):
 
 def test_a_field_that_the_server_does_not_know_is_refused(server):
     with tetrion.Client(server) as client:
-        rules = pb.Rules.FromString(b"\xe0\x03\x01")
+        rules = pb.Rules.decode(b"\xe0\x03\x01")
         request = pb.CreateSessionRequest(config=pb.SessionConfig(rules=rules))
         with pytest.raises(tetrion.errors.IncompatibleServerError) as caught:
             client._connection.call("CreateSession", request)

@@ -7,13 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 import numpy as np
+import protocol as pb
 import pytest
 from google.protobuf.descriptor import FieldDescriptor
+from protocol import tensor
 
 import tetrion
 from tetrion._evaluations.games import part_from
-from tetrion._messages.tensors import from_numpy
-from tetrion._pb import messages as pb
 from tetrion._transport.transport import METHODS
 
 # What the answers in a stream are called.
@@ -38,7 +38,8 @@ class Liar(grpc.GenericRpcHandler):
 
     def service(self, details):
         name = details.method.rpartition("/")[2]
-        path, request, answer = METHODS[name]
+        path, *kinds = METHODS[name]
+        request, answer = (pb.CLASSES[kind.NAME] for kind in kinds)
         call = self._channel.stream_stream(path, request.SerializeToString, answer.FromString)
 
         def answers(requests, context):
@@ -149,14 +150,14 @@ def test_answers_of_other_sizes(liar, deceived):
         liar.lies.clear()
         session.refresh()
 
-    short, many = from_numpy(np.zeros(1, np.float32)), from_numpy(np.zeros(2, np.float32))
+    short, many = tensor(np.zeros(1, np.float32)), tensor(np.zeros(2, np.float32))
     many.shape[:] = [2**31, 2**31]
     for name, value, said in (
         ("rewards", short, "rewards is float32 (1,), expected float32 (2,)"),
         ("rewards", many, "rewards has the type 11, the shape [2147483648, 2147483648] and 8 bytes"),
         ("terminated", short, "terminated is float32 (1,), expected bool (2,)"),
         ("truncated", pb.StepResponse().truncated, "truncated has the type 0, the shape [] and 0 bytes"),
-        ("action_mask", from_numpy(np.ones((2, 3), bool)), "action_mask is bool (2, 3), expected uint8 (2, 5)"),
+        ("action_mask", tensor(np.ones((2, 3), bool)), "action_mask is bool (2, 3), expected uint8 (2, 5)"),
     ):
         told(said, session.step, [0, 0], Step=change(name, value))
         told(said, stream.step, [0, 0], step=change(name, value))
@@ -180,16 +181,16 @@ def test_answers_of_other_sizes(liar, deceived):
     told(
         "a picture is (4, 2, 3), and the next ones are (6, 2, 3)",
         session.pictures,
-        Render=lambda answer: change("pixels", from_numpy(np.zeros((1, next(heights), 2, 3), np.uint8)))(answer),
+        Render=lambda answer: change("pixels", tensor(np.zeros((1, next(heights), 2, 3), np.uint8)))(answer),
     )
     told("has other environments", session.refresh, GetSession=change("session.config.num_envs", 2**31))
     told(
         "lines is float64 (2, 2), expected float64 (",
         lambda: deceived.history(session),
-        GetHistory=change("lines", from_numpy(np.zeros((2, 2)))),
+        GetHistory=change("lines", tensor(np.zeros((2, 2)))),
     )
     # A tensor becomes an array when it is read.
-    liar.lies["reset"] = change("observations.0", from_numpy(np.zeros((2, 20), np.uint8)))
+    liar.lies["reset"] = change("observations.0", tensor(np.zeros((2, 20), np.uint8)))
     observed = stream.reset()
     assert caught(observed.observations.__getitem__, "board").startswith(
         "board is uint8 (2, 20), expected uint8 (2, 20, 10)"
@@ -223,13 +224,13 @@ def test_answers_of_other_sizes(liar, deceived):
     ],
 )
 def test_placements_of_other_positions(liar, deceived, path, value, said):
-    liar.lies["EnumeratePlacements"] = change(path, from_numpy(value))
+    liar.lies["EnumeratePlacements"] = change(path, tensor(value))
     drawing = tetrion.Drawing([], "I")
     assert said in caught(deceived.enumerate_placements, drawing, features=["holes"], cells=True)
 
 
 def message_of(games):
-    columns = {name: from_numpy(getattr(games, name)) for name in games.__dataclass_fields__}
+    columns = {name: tensor(getattr(games, name)) for name in games.__dataclass_fields__}
     return pb.EvaluationResults(**columns)
 
 
@@ -249,14 +250,14 @@ def results(which):
         ("started", change("num_seeds", 2**32 - 1), "the evaluation has 4294967295 seeds, expected 3"),
         ("started", change("num_games", 7), "the evaluation has 7 games, expected 6"),
         ("started", lambda started: [], "did not begin with a description"),
-        ("results", change("policy_indices", from_numpy(np.full(6, 2, np.int32))), "not asked for: policy 2, seed"),
-        ("results", change("seed_indices", from_numpy(np.full(6, 3, np.int32))), "not asked for: policy 0, seed 3"),
+        ("results", change("policy_indices", tensor(np.full(6, 2, np.int32))), "not asked for: policy 2, seed"),
+        ("results", change("seed_indices", tensor(np.full(6, 3, np.int32))), "not asked for: policy 0, seed 3"),
         (
             "results",
-            change("episode_indices", from_numpy(np.ones(6, np.int32))),
+            change("episode_indices", tensor(np.ones(6, np.int32))),
             "not asked for: policy 0, seed 0, episode 1",
         ),
-        ("results", change("lines", from_numpy(np.zeros(5, np.int64))), "lines: has shape [5], expected [6]"),
+        ("results", change("lines", tensor(np.zeros(5, np.int64))), "lines: has shape [5], expected [6]"),
         ("results", results([0, 1, 2, 3, 4, 4]), "a game of the evaluation came twice"),
         ("results", lambda results: [results, results], "a game of the evaluation came twice"),
         ("results", results([0, 1, 2, 3, 5]), "1 games of the evaluation are missing in its answer"),
@@ -281,7 +282,7 @@ def test_evaluations_that_nobody_asked_for(liar, deceived, event, lie, said):
             whole = pb.EvaluationResults()
             for name in tetrion.Games.__dataclass_fields__:
                 columns = [getattr(games_of(some), name) for some in held_back]
-                getattr(whole, name).CopyFrom(from_numpy(np.concatenate(columns)))
+                getattr(whole, name).CopyFrom(tensor(np.concatenate(columns)))
             order = np.lexsort([games_of(whole).seed_indices, games_of(whole).policy_indices])
             if len(order) < 6:
                 return []
@@ -296,7 +297,7 @@ def test_evaluations_that_nobody_asked_for(liar, deceived, event, lie, said):
 
 
 def test_games_that_were_not_among_the_pairs(liar, deceived):
-    liar.lies["results"] = change("seed_indices", from_numpy(np.array([1], np.int32)))
+    liar.lies["results"] = change("seed_indices", tensor(np.array([1], np.int32)))
     said = caught(deceived.evaluate, "bcts", seeds=[1, 2, 3], max_pieces=20, pairs=[[0, 2]])
     assert "not asked for: policy 0, seed 1, episode 0" in said
 
@@ -308,7 +309,7 @@ def test_placements_of_an_afterstate_environment(liar, deceived):
         ("afterstates", None, "afterstates of a placement are None, expected (20, 10)"),
         (
             "afterstates",
-            from_numpy(np.zeros((9, 4), np.uint16)),
+            tensor(np.zeros((9, 4), np.uint16)),
             "afterstates of a placement are (4, 10), expected (20, 10)",
         ),
     ):

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use tonic::Status;
+
 use crate::{ClientError, Features, Policy, RulesChoice};
 use tetrion_protocol::limits::MAX_RESPONSE_BYTES;
 use tetrion_protocol::session::{AutoresetMode, InvalidActionPolicy, invalid_action_reward};
-use tetrion_protocol::{pb, placements, positions, seeding, tensor};
+use tetrion_protocol::{DecodeError, pb, placements, positions, seeding, tensor};
 
 /// The configuration of a new session; absent values are the server's defaults.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -131,10 +133,12 @@ impl PlacementsRequest {
             min_revision,
             ..Default::default()
         };
-        placements::ask_for(&mut request, &self.columns).map_err(|error| ClientError::Refused {
+        let unknown = |error: DecodeError| ClientError::Refused {
             reason: "UNKNOWN_NAME".to_owned(),
             message: error.to_string(),
-        })?;
+            status: Box::new(Status::invalid_argument(error.to_string())),
+        };
+        placements::ask_for(&mut request, &self.columns).map_err(unknown)?;
         Ok(request)
     }
 }

@@ -85,11 +85,11 @@ impl Clear {
     /// three lines by a full spin send 2, 4 and 6; two lines by a mini send 1. A perfect clear sends 10 instead.
     ///
     /// ```
-    /// use tetrion_core::engine::{Clear, Spin};
+    /// use tetrion_core::engine::{AttackTable, Chain, Clear, Spin};
     ///
+    /// let attack = |clear| Chain::default().then(AttackTable::Jstris, clear).1.attack;
     /// let four = Clear { lines: 4, spin: Spin::None, is_perfect: false };
-    /// assert_eq!(four.base_attack(), 4);
-    /// assert_eq!(Clear { is_perfect: true, ..four }.base_attack(), 10);
+    /// assert_eq!((attack(four), attack(Clear { is_perfect: true, ..four })), (4, 10));
     /// ```
     pub(crate) fn base_attack(self) -> u32 {
         if self.is_perfect {

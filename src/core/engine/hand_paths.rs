@@ -51,14 +51,16 @@ impl HandPaths {
     /// The keys for one of those placements, at most [`MAX_KEYS`]. Empty if there would be more.
     ///
     /// ```
-    /// use tetrion_core::engine::{Hand, HandPaths, Playfield, Rules, Tetromino};
+    /// use tetrion_core::engine::{Chain, Hand, Key, Playfield, Rules, Tetromino};
+    /// use tetrion_core::placements::{Options, Position, enumerate};
     /// let rules = Rules::preset("guideline").unwrap();
-    /// let (playfield, hand) = (Playfield::empty(10, 40), Hand { current: Tetromino::O, other: Some(Tetromino::I) });
-    /// let all = hand.placements(&rules, &playfield);
-    /// let paths = HandPaths::towards(&rules, &playfield, &all);
-    /// let names = |n: usize| paths.to(all[n].1).iter().map(|key| key.name()).collect::<Vec<_>>();
-    /// assert_eq!(names(0), ["far_left", "hard_drop"]);
-    /// assert_eq!(names(9), ["hold", "far_left", "hard_drop"]);
+    /// let hand = Some(Hand { current: Tetromino::O, other: Some(Tetromino::I) });
+    /// let (playfield, chain) = (Playfield::empty(10, 40), Chain::default());
+    /// let positions = [Position { playfield, hand, chain, falling: None }];
+    /// let all = enumerate(&rules, &positions, None, Options { keys: true, ..Options::default() });
+    /// let keys = |n: usize| &all.keys[all.key_offsets[n] as usize..all.key_offsets[n + 1] as usize];
+    /// assert_eq!(keys(0), [Key::FarLeft, Key::HardDrop].map(|key| key as u8));
+    /// assert_eq!(keys(9), [Key::Hold, Key::FarLeft, Key::HardDrop].map(|key| key as u8));
     /// ```
     ///
     /// # Panics

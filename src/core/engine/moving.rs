@@ -106,18 +106,6 @@ impl MovingPiece {
 
     /// Presses a key.
     ///
-    /// ```
-    /// use tetrion_core::engine::{Key, KeyEffect, MovingPiece, Playfield, Rules, Tetromino};
-    ///
-    /// let rules = Rules::preset("lab").unwrap();
-    /// let playfield = Playfield::empty(rules.width, rules.height);
-    /// let piece = MovingPiece::spawn(&rules, &playfield, Tetromino::O);
-    /// let moved = piece.press(&rules, &playfield, Key::Left, None, None);
-    /// assert!(matches!(moved, KeyEffect::Moves(_)));
-    /// let KeyEffect::Rests(rested) = piece.press(&rules, &playfield, Key::HardDrop, None, None) else { panic!() };
-    /// assert_eq!(rested.row, 0);
-    /// ```
-    ///
     /// # Panics
     /// When the key cannot be pressed.
     pub(crate) fn press<C: Column, const N: usize>(

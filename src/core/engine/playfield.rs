@@ -239,7 +239,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     /// # Ok::<(), tetrion_core::engine::DrawingError>(())
     /// ```
     #[inline(always)]
-    pub(crate) fn full_rows(&self) -> C {
+    pub fn full_rows(&self) -> C {
         // The loop covers all words, so that the compiler knows their number.
         let mut full = C::below(self.height.into());
         for (index, column) in self.columns.iter().enumerate() {

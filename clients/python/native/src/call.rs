@@ -20,7 +20,7 @@ use tonic::{Request, Status, Streaming};
 
 use super::CallError;
 use super::executor::Executor;
-use super::failure::failure;
+use super::failure::{described, failure};
 use super::streams::Stream;
 
 /// Pairs of names and values.
@@ -197,8 +197,6 @@ pub(crate) fn metadata_of(pairs: Metadata) -> tonic::Result<MetadataMap> {
 }
 
 /// The exception for a failed call.
-pub(crate) fn refused(py: Python<'_>, status: Status) -> PyErr {
-    let status = failure(status);
-    let details = PyBytes::new(py, status.details()).unbind();
-    CallError::new_err((status.code() as i32, status.message().to_owned(), details))
+pub(crate) fn refused(_py: Python<'_>, status: Status) -> PyErr {
+    CallError::new_err(described(&failure(status)))
 }

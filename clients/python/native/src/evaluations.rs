@@ -9,7 +9,8 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tetrion::client::{
-    Client, ClientError, EvaluationCall, EvaluationNews, EvaluationProgress, EvaluationRun, Link, Spread,
+    Client, ClientError, EvaluationCall, EvaluationNews, EvaluationProgress, Link, RunningEvaluation,
+    SpreadEvaluation,
 };
 use tetrion::protocol::pb::evaluate_policies_response::Event;
 use tetrion::protocol::results::{encode_estimates, encode_results};
@@ -35,14 +36,14 @@ pyo3::create_exception!(
 type Servers<'py> = Vec<(String, Bound<'py, PyAny>)>;
 
 /// All results, what was played, and the summary, as encoded messages.
-type Outcome<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
+type EncodedOutcome<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
 /// An evaluation in progress. One thread at a time waits for its news, and any may close it.
 #[pyclass(frozen, name = "EvaluationRun", module = "tetrion._native")]
 pub(crate) struct PyEvaluationRun {
     /// `None` once it is closed.
-    run: Mutex<Option<EvaluationRun>>,
-    settings: Settings,
+    run: Mutex<Option<RunningEvaluation>>,
+    settings: CallSettings,
     executor: Executor,
     /// Cancelled with the connection.
     disconnected: CancellationToken,
@@ -51,13 +52,13 @@ pub(crate) struct PyEvaluationRun {
 }
 
 /// What further calls need besides their servers.
-struct Settings {
+struct CallSettings {
     metadata: MetadataMap,
     min_revision: u32,
     patience: Duration,
 }
 
-impl Settings {
+impl CallSettings {
     fn client(&self, links: impl IntoIterator<Item = (String, Link)>) -> Client {
         Client::over(links, &self.metadata, self.min_revision, self.patience)
     }
@@ -95,7 +96,8 @@ impl PyEvaluationRun {
         let (_, first) = servers.first().ok_or_else(|| PyValueError::new_err("there is no server"))?;
         let (_, executor, disconnected) = way(py, first)?;
         let metadata = metadata_of(metadata).map_err(|status| refused(py, status))?;
-        let settings = Settings { metadata, min_revision: request.min_revision, patience: seconds(patience) };
+        let settings =
+            CallSettings { metadata, min_revision: request.min_revision, patience: seconds(patience) };
         let client = settings.client(links(py, &servers)?);
         let run = client.start_evaluation(request, num_servers).map_err(|error| raised(py, error))?;
         Ok(PyEvaluationRun {
@@ -125,16 +127,16 @@ impl PyEvaluationRun {
             let Some(run) = guard.as_mut() else { return Ok(None) };
             let news = tokio::select! {
                 biased;
-                () = self.disconnected.cancelled() => return Err(Error::Call(Box::new(closed()))),
+                () = self.disconnected.cancelled() => return Err(NewsError::Call(Box::new(closed()))),
                 () = self.cancelled.cancelled() => None,
-                news = run.next() => Some(news.map_err(Error::from)?),
+                news = run.next() => Some(news.map_err(NewsError::from)?),
             };
             if news.is_none() {
                 guard.take();
             }
             Ok(news.flatten())
         })?;
-        let Some(news) = news.map_err(|error: Error| error.raised(py))? else { return Ok(None) };
+        let Some(news) = news.map_err(|error: NewsError| error.raised(py))? else { return Ok(None) };
         let told = match news {
             EvaluationNews::Started(started) => ("started", message(py, &*started).into_any()),
             EvaluationNews::Games(games) => ("results", message(py, &encode_results(&games)).into_any()),
@@ -148,7 +150,7 @@ impl PyEvaluationRun {
     }
 
     /// Everything that has come, in order: the results, what was played, and the summary.
-    fn result<'py>(&self, py: Python<'py>) -> PyResult<Outcome<'py>> {
+    fn result<'py>(&self, py: Python<'py>) -> PyResult<EncodedOutcome<'py>> {
         let run = self.executor.wait(py, self.run.lock())?;
         let run = run.as_ref().ok_or_else(|| PyRuntimeError::new_err("the evaluation was closed"))?;
         outcome(py, run.spread())
@@ -174,10 +176,10 @@ impl Drop for PyEvaluationRun {
 
 /// An evaluation without connections: it says which call to make next, and is told what came of it.
 #[pyclass(frozen, name = "Spread", module = "tetrion._native")]
-pub(crate) struct PySpread(std::sync::Mutex<Spread>);
+pub(crate) struct PySpread(std::sync::Mutex<SpreadEvaluation>);
 
 impl PySpread {
-    fn spread(&self) -> MutexGuard<'_, Spread> {
+    fn spread(&self) -> MutexGuard<'_, SpreadEvaluation> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -188,7 +190,7 @@ impl PySpread {
     /// be.
     #[new]
     fn new(py: Python<'_>, request: &[u8], num_servers: usize, patience: f64) -> PyResult<PySpread> {
-        let spread = Spread::new(decoded(request)?, num_servers, seconds(patience));
+        let spread = SpreadEvaluation::new(decoded(request)?, num_servers, seconds(patience));
         Ok(PySpread(std::sync::Mutex::new(spread.map_err(|error| raised(py, error))?)))
     }
 
@@ -244,41 +246,41 @@ impl PySpread {
     }
 
     /// Everything that has come, in order: the results, what was played, and the summary.
-    fn result<'py>(&self, py: Python<'py>) -> PyResult<Outcome<'py>> {
+    fn result<'py>(&self, py: Python<'py>) -> PyResult<EncodedOutcome<'py>> {
         outcome(py, &self.spread())
     }
 }
 
 /// Why a wait for news failed.
-enum Error {
+enum NewsError {
     Call(Box<Status>),
     Answer(String),
 }
 
-impl From<ClientError> for Error {
-    fn from(error: ClientError) -> Error {
+impl From<ClientError> for NewsError {
+    fn from(error: ClientError) -> NewsError {
         match error {
-            ClientError::Lost { status, .. } | ClientError::Refused { status, .. } => Error::Call(status),
-            ClientError::Answer(problem) => Error::Answer(problem),
-            error => Error::Answer(error.to_string()),
+            ClientError::Lost { status, .. } | ClientError::Refused { status, .. } => NewsError::Call(status),
+            ClientError::Answer(problem) => NewsError::Answer(problem),
+            error => NewsError::Answer(error.to_string()),
         }
     }
 }
 
-impl Error {
+impl NewsError {
     fn raised(self, py: Python<'_>) -> PyErr {
         match self {
-            Error::Call(status) => refused(py, *status),
-            Error::Answer(problem) => AnswerError::new_err(problem),
+            NewsError::Call(status) => refused(py, *status),
+            NewsError::Answer(problem) => AnswerError::new_err(problem),
         }
     }
 }
 
 fn raised(py: Python<'_>, error: ClientError) -> PyErr {
-    Error::from(error).raised(py)
+    NewsError::from(error).raised(py)
 }
 
-fn outcome<'py>(py: Python<'py>, spread: &Spread) -> PyResult<Outcome<'py>> {
+fn outcome<'py>(py: Python<'py>, spread: &SpreadEvaluation) -> PyResult<EncodedOutcome<'py>> {
     let summary = spread.summary().map_err(|error| raised(py, error))?;
     let results = match spread.results() {
         Event::Results(results) => message(py, &results),

@@ -1,8 +1,51 @@
 //! Failures on this side of a connection, with the codes of gRPC's own clients.
 
+use std::collections::HashMap;
 use std::error::Error;
 
+use bytes::Bytes;
+use prost::Message;
+use pyo3::prelude::*;
+use tetrion::client::{code_name, retry_delay};
+use tetrion::protocol::rpc;
 use tonic::{Code, Status};
+use tonic_types::StatusExt;
+
+use super::evaluations::AnswerError;
+
+/// What Python learns of a failure: the name of its code, its message, its reason, metadata, violations as pairs of a field
+/// and a problem, the seconds to wait before another try, and the id of the request.
+pub(crate) type Failure =
+    (&'static str, String, String, HashMap<String, String>, Vec<(String, String)>, Option<f64>, String);
+
+/// What the status of a failed call says. The code of success, with which nothing fails, is of no known kind.
+pub(crate) fn described(status: &Status) -> Failure {
+    let info = status.get_details_error_info();
+    let (reason, metadata) = info.map(|info| (info.reason, info.metadata)).unwrap_or_default();
+    let violations =
+        status.get_details_bad_request().map(|request| request.field_violations).unwrap_or_default();
+    let request_id = status.get_details_request_info().map(|info| info.request_id).unwrap_or_default();
+    (
+        match status.code() {
+            Code::Ok => "UNKNOWN",
+            code => code_name(code as i32),
+        },
+        status.message().to_owned(),
+        reason,
+        metadata,
+        violations.into_iter().map(|violation| (violation.field, violation.description)).collect(),
+        retry_delay(status).map(|delay| delay.as_secs_f64()),
+        request_id,
+    )
+}
+
+/// What an encoded `google.rpc.Status` says.
+#[pyfunction]
+pub(crate) fn failure_of(status: &[u8]) -> PyResult<Failure> {
+    let read = rpc::Status::decode(status).map_err(|error| AnswerError::new_err(error.to_string()))?;
+    let details = Bytes::copy_from_slice(status);
+    Ok(described(&Status::with_details(Code::from_i32(read.code), read.message, details)))
+}
 
 /// The status of a failed call. The status of a server stays as it is.
 ///

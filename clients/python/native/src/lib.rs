@@ -1,9 +1,9 @@
 //! The extension module of the Python package: the services in Python's own process, and connections to servers.
 //!
-//! Python encodes and decodes the messages of both, and no call knows their meaning. A call in this process passes
-//! the same layers as on a server; only sockets and HTTP/2 are missing. Steps and resets have a second path there, without
-//! messages: see `session`. The messages of most steps on a server are written and read here: see `steps`. `program` is the command line of the `tetrion` program. Only the modules for work without a
-//! session read messages: `pictures`, `recorded` and `replay`; `optimizer` has none.
+//! A call in this process passes the same layers as on a server; only sockets and HTTP/2 are missing. Python reads and
+//! writes messages field by field: see `messages`. Steps and resets have a second path in this process, without messages:
+//! see `session`. The messages of most steps on a server are written and read here: see `steps`. Evaluations are those of
+//! the Rust client: see `evaluations`. `program` is the command line of the `tetrion` program.
 //!
 //! The surprising decision: every wait releases the GIL, and wakes up ten times per second to check for signals. So
 //! Ctrl-C ends any call, and a call that waits for another thread never prevents that thread from running Python.
@@ -13,6 +13,7 @@ mod channel;
 mod evaluations;
 mod executor;
 mod failure;
+mod messages;
 mod optimizer;
 mod pictures;
 mod program;
@@ -43,7 +44,7 @@ pyo3::create_exception!(
     tetrion._native,
     CallError,
     pyo3::exceptions::PyException,
-    "A refused call: the number of its code, its message, and the bytes of its details."
+    "A refused call: the name of its code, its message, its reason, metadata and violations, the time to wait, and its id."
 );
 
 /// The services in this process.
@@ -152,6 +153,10 @@ mod _native {
 
     #[pymodule_export]
     use super::evaluations::{AnswerError, PyEvaluationRun, PySpread};
+    #[pymodule_export]
+    use super::failure::failure_of;
+    #[pymodule_export]
+    use super::messages::{PyMessage, enums, fields, message_classes, methods};
     #[pymodule_export]
     use super::optimizer::{InvalidParameterError, PyOptimizer};
     #[pymodule_export]

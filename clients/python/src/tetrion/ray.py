@@ -78,23 +78,23 @@ class _Worker:
         """Plays a call of an evaluation, again if the server dies. Returns its messages."""
 
         def hear(message: pb.EvaluatePoliciesResponse) -> None:
-            if message.WhichOneof("event") == "progress":
-                self._running[call] = message.progress.SerializeToString()
+            if message.which("event") == "progress":
+                self._running[call] = message.progress.encode()
             if call <= self._stopped:
                 raise _StoppedError  # Which ends the games on the server.
 
         try:
-            asked = pb.EvaluatePoliciesRequest.FromString(request)
+            asked = pb.EvaluatePoliciesRequest.decode(request)
             messages = self._started()._connection.evaluate_patiently(asked, hear)
         finally:
             self._running.pop(call, None)
-        return [message.SerializeToString() for message in messages]
+        return [message.encode() for message in messages]
 
     def recordings(self, request: bytes, played: Evaluation, words: Sequence[str]) -> tuple[Recording, ...]:
         """The recordings that the words ask for, from an evaluation that all nodes have played."""
         client = self._started()
         client._connection.revive()
-        message = pb.EvaluatePoliciesRequest.FromString(request)
+        message = pb.EvaluatePoliciesRequest.decode(request)
         return with_recordings(client._connection, message, played, words).recordings
 
     def progress(self) -> dict[int, bytes]:
@@ -177,7 +177,7 @@ class Pool:
         result = evaluation(*self._play(request, hears, Games), include_results=request.include_results)
         if not words:
             return result
-        played, encoded = ray.put(result), request.SerializeToString()
+        played, encoded = ray.put(result), request.encode()
         return replace(result, recordings=self._ask_any(lambda worker: worker.recordings.remote(encoded, played, words)))
 
     @keywords.checked
@@ -198,10 +198,10 @@ class Pool:
     def _play(self, request: pb.EvaluatePoliciesRequest, on_progress: Progress | None, kind: type[Part]) -> Outcome[Part]:
         """Plays a request on all nodes."""
         self._find_nodes()
-        interval = seconds(request.progress_interval) if request.HasField("progress_interval") else 1.0
-        request.progress_interval.CopyFrom(duration("progress_interval", max(interval, 0.1)))
+        interval = seconds(request.progress_interval) if request.has("progress_interval") else 1.0
+        request.progress_interval = duration("progress_interval", max(interval, 0.1))
         # A call comes back as a whole, so even one node gets several.
-        spread = _native.Spread(request.SerializeToString(), max(len(self._workers), 2), self.patience)
+        spread = _native.Spread(request.encode(), max(len(self._workers), 2), self.patience)
         try:
             with translated():
                 self._hand_out(spread, on_progress, max(interval, 0.1))
@@ -329,7 +329,7 @@ class Pool:
 
 
 def _progress(encoded: bytes) -> EvaluationProgress:
-    progress: EvaluationProgress = read(pb.EvaluationProgress.FromString(encoded))
+    progress: EvaluationProgress = read(pb.EvaluationProgress.decode(encoded))
     return progress
 
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from google.protobuf.message import DecodeError
 
+from tetrion import _native
 from tetrion._checks import arguments, keywords
 from tetrion._clients.client import Client
 from tetrion._envs import spaces
@@ -173,7 +173,7 @@ class TaskEnv(PlacementEnv):
             ResetNeededError: No episode has started.
         """
         state = super().save_state()
-        played = pb.ScoreTaskRequest(split=self.task.split, index=self.task.index, actions=self._actions).SerializeToString()
+        played = pb.ScoreTaskRequest(split=self.task.split, index=self.task.index, actions=self._actions).encode()
         return _MAGIC + len(played).to_bytes(4, "little") + played + state
 
     def restore_state(self, state: PositionsLike, *, reseed: int | None = None) -> tuple[Observation, dict[str, Any]]:
@@ -207,11 +207,11 @@ class TaskEnv(PlacementEnv):
             return self.task, (), state
         try:
             if not isinstance(state, bytes) or not state.startswith(_MAGIC):
-                raise DecodeError
+                raise ValueError
             begin = len(_MAGIC) + 4
             end = begin + int.from_bytes(state[len(_MAGIC) : begin], "little")
-            played = pb.ScoreTaskRequest.FromString(state[begin:end])
-        except DecodeError:
+            played = pb.ScoreTaskRequest.decode(state[begin:end])
+        except (_native.AnswerError, ValueError):
             expected = "a snapshot from save_state of a TaskEnv, or the task's own state"
             raise arguments.wrong("state", state, expected) from None
         task = self.task

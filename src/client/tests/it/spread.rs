@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use tetrion_client::{ClientError, EvaluationCall, EvaluationNews, PlayedGame, Spread};
+use tetrion_client::{ClientError, EvaluationCall, EvaluationNews, PlayedGame, SpreadEvaluation};
 use tetrion_protocol::pb::evaluate_policies_response::Event;
 use tetrion_protocol::results::encode_results;
 use tetrion_protocol::tensor::{self, DimSize};
@@ -13,7 +13,7 @@ use tonic::Status;
 const POLICIES: u32 = 3;
 const SEEDS: u32 = 20;
 
-fn spread(servers: &[&str], change: impl FnOnce(&mut pb::EvaluatePoliciesRequest)) -> Spread {
+fn spread(servers: &[&str], change: impl FnOnce(&mut pb::EvaluatePoliciesRequest)) -> SpreadEvaluation {
     let mut request = pb::EvaluatePoliciesRequest {
         policies: vec![pb::Policy::default(); POLICIES as usize],
         seeding: Some(seeding::from_drawn(1, SEEDS)),
@@ -21,7 +21,7 @@ fn spread(servers: &[&str], change: impl FnOnce(&mut pb::EvaluatePoliciesRequest
         ..Default::default()
     };
     change(&mut request);
-    let mut spread = Spread::new(request, servers.len(), Duration::from_secs(60)).unwrap();
+    let mut spread = SpreadEvaluation::new(request, servers.len(), Duration::from_secs(60)).unwrap();
     spread.set_servers(servers.iter().map(|name| (*name).to_owned()));
     spread
 }
@@ -92,7 +92,7 @@ fn lost() -> ClientError {
 }
 
 /// Plays a call to its end.
-fn play(spread: &mut Spread, call: &EvaluationCall) {
+fn play(spread: &mut SpreadEvaluation, call: &EvaluationCall) {
     let asked = pairs(call);
     spread.take(call.number, message(started(asked.len()))).unwrap();
     for some in asked.chunks(3) {

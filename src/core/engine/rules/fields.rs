@@ -385,11 +385,9 @@ impl RulesField {
     /// The field with this name.
     ///
     /// ```
-    /// use tetrion_core::engine::{Rules, RulesField};
+    /// use tetrion_core::engine::RulesField;
     ///
-    /// let preview = RulesField::named("preview").unwrap();
-    /// assert_eq!(preview.expects(), "0 to 6");
-    /// assert_eq!(preview.value(&Rules::simplified(10, 20)).unwrap().to_string(), "0");
+    /// assert_eq!(RulesField::named("preview").unwrap().expects(), "0 to 6");
     /// ```
     pub fn named(name: &str) -> Option<&'static RulesField> {
         RULES_FIELDS.iter().find(|field| field.name == name)

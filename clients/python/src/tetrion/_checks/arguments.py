@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from google.protobuf.duration_pb2 import Duration
 
 from tetrion._checks.names import expected as expected_names
 from tetrion._checks.names import plain
+from tetrion._pb import messages as pb
 from tetrion.errors import InvalidArgumentError
 
 U32, U64 = 2**32 - 1, 2**64 - 1
@@ -124,19 +124,18 @@ def choice(field: str, value: Any, known: Iterable[str]) -> str:
     raise InvalidArgumentError(field, f"is {given!r}{expected_names(given, names)}")
 
 
-def duration(field: str, seconds: Any) -> Duration:
-    """A number of seconds in the form of messages."""
+def duration(field: str, seconds: Any) -> pb.Duration:
+    """A number of seconds in the form of messages, to the microsecond."""
     expected = "seconds, 0 or more"
-    message = Duration()
     try:
-        message.FromTimedelta(timedelta(seconds=number(field, seconds, 0, expected)))
+        span = timedelta(seconds=number(field, seconds, 0, expected))
     except OverflowError:
         raise wrong(field, seconds, expected) from None
-    return message
+    return pb.Duration(seconds=span.days * 86400 + span.seconds, nanos=1000 * span.microseconds)
 
 
-def seconds(duration: Duration) -> float:
-    """The seconds of a message. Unlike `ToTimedelta`, this takes every message."""
+def seconds(duration: pb.Duration) -> float:
+    """The seconds of a message."""
     return float(duration.seconds + duration.nanos / 1e9)
 
 

@@ -7,14 +7,9 @@ table from reasons to exceptions matches the one at the head of `environment_ser
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from google.protobuf.any_pb2 import Any as AnyMessage
-from google.protobuf.message import DecodeError, Message
-from google.rpc import code_pb2, error_details_pb2, status_pb2
-
-from tetrion._checks.arguments import seconds
 from tetrion.errors import (
     DeadlineExceededError,
     EpisodeEndedError,
@@ -122,60 +117,44 @@ _REFUSED_HERE = (
 )
 
 
-def from_call(code: int, message: str, details: bytes, *, inside: bool = False) -> TetrionError:
+# What the extension module says of a failed call: the name of its code, its message, its reason, metadata and violations,
+# the seconds to wait before another try, and the id of the request.
+Failure = tuple[str, str, str, dict[str, str], list[tuple[str, str]], float | None, str]
+
+
+def from_call(
+    code: str,
+    message: str,
+    reason: str,
+    metadata: dict[str, str],
+    violations: list[tuple[str, str]],
+    wait: float | None,
+    request_id: str,
+    *,
+    inside: bool = False,
+) -> TetrionError:
     """The exception for a failed call.
 
     Args:
-        code: Its numeric code.
+        code: The name of its code.
         message: Its message.
-        details: Its encoded `google.rpc.Status`.
+        reason: The server's reason; empty if the transport failed.
+        metadata: Details of the reason.
+        violations: Pairs of a field and the problem with it.
+        wait: Seconds after which another try may help, if the server gives them.
+        request_id: The id of the call; empty if no server answered.
         inside: Whether the services are in this process.
     """
     if any(words in message for words in _REFUSED_HERE):
-        return InvalidAnswerError(message, code=_code_name(code))
-    status = status_pb2.Status()
-    _parse(status, details)
-    return _from_details(code, message, status.details, inside=inside)
-
-
-def from_status(status: status_pb2.Status, *, inside: bool = False) -> TetrionError:
-    """The exception for a failure reported in a stream."""
-    return _from_details(status.code, status.message, status.details, inside=inside)
-
-
-def _code_name(code: int) -> str:
-    """The name of a code. A failure with an unknown code, or with that of success, is of no known kind."""
-    known = code_pb2.Code.DESCRIPTOR.values_by_number.get(code)
-    return str(known.name) if known is not None and code != code_pb2.OK else "UNKNOWN"
-
-
-def _parse(message: Message, data: bytes) -> None:
-    """Reads the content of a message; one that cannot be read leaves it empty."""
-    try:
-        message.ParseFromString(data)
-    except DecodeError:
-        message.Clear()
-
-
-def _from_details(number: int, message: str, details: Iterable[AnyMessage], *, inside: bool) -> TetrionError:
-    code = _code_name(number)
-    info = error_details_pb2.ErrorInfo()
-    bad_request = error_details_pb2.BadRequest()
-    retry = error_details_pb2.RetryInfo()
-    request = error_details_pb2.RequestInfo()
-    for detail in details:
-        for known in (info, bad_request, retry, request):
-            if detail.TypeName() == known.DESCRIPTOR.full_name:
-                _parse(known, detail.value)
-    wait = seconds(retry.retry_delay) if retry.HasField("retry_delay") else -1.0
-    kind = _BY_REASON.get(info.reason) or _BY_CODE.get(code, TetrionError)
+        return InvalidAnswerError(message, code=code)
+    kind = _BY_REASON.get(reason) or _BY_CODE.get(code, TetrionError)
     return kind(
         message,
         inside=inside,
         code=code,
-        reason=info.reason,
-        metadata=dict(info.metadata),
-        violations=[(violation.field, violation.description) for violation in bad_request.field_violations],
-        retry_after=wait if 0 <= wait <= _MAX_RETRY_AFTER else None,
-        request_id=request.request_id,
+        reason=reason,
+        metadata=metadata,
+        violations=violations,
+        retry_after=wait if wait is not None and wait <= _MAX_RETRY_AFTER else None,
+        request_id=request_id,
     )

@@ -70,7 +70,7 @@ def _meant(name: str, value: Any, known: list[str]) -> str:
     shown = reprlib.repr(value)
     written: dict[str, str] = {}
     if "rules" in known:
-        written |= {field: f"rules={{{field!r}: {shown}}}" for field in pb.Rules.DESCRIPTOR.fields_by_name}
+        written |= {field: f"rules={{{field!r}: {shown}}}" for field in pb.FIELDS["tetrion.v1.Rules"]}
     if "search" in known and "weights" in known:  # an evaluation
         written["lookahead"] = f"search=tetrion.Search(lookahead={shown}), in a tetrion.Policy or beside weights"
         written["expectation"] = "search=tetrion.Search(), in a tetrion.Policy or beside weights"

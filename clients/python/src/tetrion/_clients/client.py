@@ -186,12 +186,12 @@ class Client:
         request = pb.ScoreTaskRequest(split=_split(split), index=arguments.integer("index", index))
         if actions is not None:
             if any(isinstance(action, str) for action in arguments.items("actions", actions, "actions such as [3, 0]")):
-                request.text_actions.extend(arguments.names("actions", actions, "0@2"))
+                request.text_actions = arguments.names("actions", actions, "0@2")
             else:
                 low, high = -(2**31), 2**31 - 1
-                request.actions.extend(arguments.integers("actions", actions, "actions such as [3, 0]", high, low))
+                request.actions = arguments.integers("actions", actions, "actions such as [3, 0]", high, low)
         if formula is not None:
-            request.formula.text = arguments.string("formula", formula, "a formula such as '-holes'")
+            request.formula = pb.Formula(text=arguments.string("formula", formula, "a formula such as '-holes'"))
         return cast(TaskScore, record(self._connection.call_patiently("ScoreTask", request)))
 
     @keywords.checked
@@ -347,7 +347,7 @@ class Client:
             **options: `features`, `afterstates`, `cells`, `keys` and more; see `PlacementsOptions`.
         """
         request = placements_request(**options)
-        request.positions.CopyFrom(positions_message(positions, rules, self._connection.catalog))
+        request.positions = positions_message(positions, rules, self._connection.catalog)
         request.max_response_bytes = self._connection.limits.messages.max_response_bytes
         request.min_revision = self._connection.min_revision
         answer = self._connection.call_patiently("EnumeratePlacements", request)

@@ -43,7 +43,7 @@ def invalid_actions(recording: Recording) -> tuple[str, float]:
     """What an action that does not exist does in a recording: `invalid_action_policy` and `invalid_action_reward`."""
     message = recording._message
     number = message.invalid_action_policy
-    return word(pb.InvalidActionPolicy.DESCRIPTOR, number) if number else "reject", message.invalid_action_reward
+    return word(pb.InvalidActionPolicy, number) if number else "reject", message.invalid_action_reward
 
 
 def begin(session: Session, recording: Recording) -> Observed:

@@ -13,8 +13,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from google.protobuf import json_format
-
 from tetrion._checks import arguments
 from tetrion._clients.client import Client
 from tetrion._messages.policies import Policy, checked_policies, policy_from, policy_message
@@ -86,8 +84,8 @@ class Recipe:
         if self.policy is None:
             return None
         try:
-            return policy_from(json_format.ParseDict(self.policy, pb.Policy()), self.rules.get("width", 0))
-        except (json_format.ParseError, InvalidAnswerError) as error:
+            return policy_from(pb.Policy.from_json(json.dumps(self.policy)), self.rules.get("width", 0))
+        except (ValueError, InvalidAnswerError) as error:
             raise InvalidArgumentError("recipe.policy", f"cannot be read: {error}") from None
 
     def recorded(self) -> list[Recording] | None:
@@ -140,7 +138,7 @@ def recipe_of(
         client,
         Recipe(
             rules=rules,
-            policy=None if policy is None else json_format.MessageToDict(policy_message(_one(policy))),
+            policy=None if policy is None else json.loads(policy_message(_one(policy)).to_json()),
             games=games,
             seed=seed,
             max_pieces=max_pieces,
@@ -217,7 +215,7 @@ def _checked_recordings(recordings: Any) -> list[Recording]:
                 raise InvalidArgumentError(f"{field}.{name}", "differ from recordings[0], expected the same in one data set")
         if (difference := recording.check()) is not None:
             raise InvalidArgumentError(field, f"is not the game that it describes: {difference}")
-        size += message.ByteSize()
+        size += len(message.encode())
     if size > _MAX_RECORDED_BYTES:
         problem = f"have {size} bytes, expected at most {_MAX_RECORDED_BYTES} in one data set; write several"
         raise InvalidArgumentError("recordings", problem)

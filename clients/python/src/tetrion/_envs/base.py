@@ -105,7 +105,7 @@ class SessionEnv:
         """Adopts a session that was just created for this environment."""
         self.session = session
         if session._message.config.rules.action_model != self._action_model:
-            name = pb.ActionModel.Name(session._message.config.rules.action_model)
+            name = pb.ActionModel.name_of(session._message.config.rules.action_model)
             model = name.removeprefix("ACTION_MODEL_").lower()
             raise InvalidArgumentError("rules", f"have the action model {model!r}, which is played by {self._other}")
         self._num_actions, specs, self._stream = self._opened(session)
@@ -184,7 +184,7 @@ class SessionEnv:
         begun = np.flatnonzero(self._begun).tolist()
         creation = pb.CreateSessionRequest(config=self.session._message.config, ttl=self.session._message.ttl)
         state["_saved"] = (
-            creation.SerializeToString(),
+            creation.encode(),
             self.session.snapshot_every,
             begun,
             self._stream.save_state(begun) if begun else [],
@@ -198,7 +198,7 @@ class SessionEnv:
         if self._owns_client:
             self.client = Client(**state["client"])
         try:
-            request = pb.CreateSessionRequest.FromString(creation)
+            request = pb.CreateSessionRequest.decode(creation)
             self._hold(_with_room(lambda: self.client._create(request, snapshot_every, False)))
             if begun:
                 self._stream.restore_state(states, begun)

@@ -125,7 +125,7 @@ def _falling(rules: RulesLike) -> RulesLike:
         named = rules_message("lab")
         assert named is not None
         if message is not None:
-            named.MergeFrom(message)
+            named = named.merged(message)
         return rules_fields(named)
     # In the modern game, pieces keep their kicks and moves.
     is_named = message.preset == "guideline" and not message.reach
@@ -133,5 +133,5 @@ def _falling(rules: RulesLike) -> RulesLike:
     fields: RulesFields = {"preset": message.preset, **(_STEERED if is_modern else _FALLING)}
     falling = rules_message(fields)
     assert falling is not None
-    falling.MergeFrom(message)
+    falling = falling.merged(message)
     return rules_fields(falling)

@@ -29,8 +29,8 @@ def box(spec: pb.TensorSpec) -> spaces.Box:
     low, high = -np.inf, np.inf
     if np.issubdtype(dtype, np.integer):
         low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
-    low = spec.low if spec.HasField("low") else low
-    high = spec.high if spec.HasField("high") else high
+    low = spec.low if spec.has("low") else low
+    high = spec.high if spec.has("high") else high
     return spaces.Box(dtype.type(low), dtype.type(high), tuple(spec.shape), dtype.type)
 
 

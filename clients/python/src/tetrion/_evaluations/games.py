@@ -132,7 +132,7 @@ def part_from(message: bytes, kind: type[Part]) -> Part:
     Raises:
         InvalidAnswerError: The columns have different lengths or wrong types.
     """
-    results = _MESSAGES[kind].FromString(message)
+    results = _MESSAGES[kind].decode(message)
     dtypes = _DTYPES[kind]
     # The last column has one byte per row.
     length = len(getattr(results, [*dtypes][-1]).data)

@@ -120,23 +120,22 @@ def _request(
     request: pb.EvaluatePoliciesRequest, evaluation: Evaluation, rows: Sequence[int], limits: pb.Limits
 ) -> pb.EvaluatePoliciesRequest:
     """The request for recordings of some games."""
-    again = pb.EvaluatePoliciesRequest()
-    again.CopyFrom(request)
-    again.rules_version = evaluation.started.rules_version
     pairs: npt.NDArray[Any] = np.unique([_key(evaluation, row)[:2] for row in rows], axis=0)
-    again.pairs.CopyFrom(from_numpy(pairs, np.int32))
-    again.max_response_bytes = limits.messages.max_response_bytes
-    if again.max_steps > limits.evaluations.max_recorded_steps:
-        again.max_steps = 0
-    again.ClearField("baseline")
-    again.include_recordings = True
-    return again
+    is_too_long = request.max_steps > limits.evaluations.max_recorded_steps
+    return request.changed(
+        rules_version=evaluation.started.rules_version,
+        pairs=from_numpy(pairs, np.int32),
+        max_response_bytes=limits.messages.max_response_bytes,
+        max_steps=0 if is_too_long else request.max_steps,
+        baseline=None,
+        include_recordings=True,
+    )
 
 
 def _recorded(connection: Connection, request: pb.EvaluatePoliciesRequest) -> dict[Key, pb.Recording]:
     """The games of a request. Includes other episodes of the same seeds."""
     messages = connection.evaluate_patiently(request)
-    games = [message.recording for message in messages if message.WhichOneof("event") == "recording"]
+    games = [message.recording for message in messages if message.which("event") == "recording"]
     return {(game.policy_index, game.seed_index, game.episode_index): game.recording for game in games}
 
 
@@ -152,11 +151,10 @@ def _recording(evaluation: Evaluation, row: int, message: pb.Recording | None) -
     played = (message.outcome.lines, message.outcome.pieces, len(message.actions))
     if played != (evaluation.lines[row], evaluation.pieces[row], evaluation.steps[row]):
         raise invalid_answer(f"game {_key(evaluation, row)} comes to {played} lines, pieces and steps when played again")
-    message.player = _name(started, policy)
-    message.origin = f"game {seed_index} of {started.num_seeds}" + (f", episode {episode}" if episode else "")
-    if message.WhichOneof("pieces") == "seed":
-        message.origin += f", seed {message.seed}"
-    return Recording(message)
+    origin = f"game {seed_index} of {started.num_seeds}" + (f", episode {episode}" if episode else "")
+    if message.which("pieces") == "seed":
+        origin += f", seed {message.seed}"
+    return Recording(message.changed(player=_name(started, policy), origin=origin))
 
 
 def _name(started: EvaluationStarted, policy: int) -> str:

@@ -111,11 +111,11 @@ def evaluation_request(policies: PoliciesLike = (), **options: Unpack[Evaluation
     )
     if pairs is not None:
         indices = to_numpy(from_numpy(pairs, np.uint32, "pairs"))  # None is negative.
-        request.pairs.CopyFrom(from_numpy(indices, np.int32, "pairs"))
-        if len(request.pairs.shape) != 2 or request.pairs.shape[1] != 2:
+        if indices.ndim != 2 or indices.shape[1] != 2:
             raise arguments.wrong("pairs", pairs, "rows of two: the index of a policy and of a seed")
+        request.pairs = from_numpy(indices, np.int32, "pairs")
     if interval is not None:
-        request.progress_interval.CopyFrom(arguments.duration("progress_interval", interval))
+        request.progress_interval = arguments.duration("progress_interval", interval)
     return request
 
 
@@ -130,7 +130,7 @@ def estimation_request(
     if options.get("baseline") is not None:
         raise InvalidArgumentError("baseline", "is given for estimates, which are not compared")
     request = evaluation_request(policies, **options)
-    request.loss_estimation.trials = arguments.integer("trials", trials, 1)
+    request.loss_estimation = pb.LossEstimation(trials=arguments.integer("trials", trials, 1))
     return request
 
 

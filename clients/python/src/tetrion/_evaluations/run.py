@@ -83,11 +83,12 @@ class Run(Generic[Part]):
             self._losses += 1
             run.use_servers(self._connection.lost(news))
         elif kind == "started":
-            self._started = pb.EvaluationStarted.FromString(news)
+            self._started = pb.EvaluationStarted.decode(news)
         elif kind == "progress":
-            self.progress = record(pb.EvaluationProgress.FromString(news))
+            progress: EvaluationProgress = record(pb.EvaluationProgress.decode(news))
+            self.progress = progress
             if self._on_progress is not None:
-                self._on_progress(self.progress)
+                self._on_progress(progress)
         else:
             games = part_from(news, self._kind)
             self.games_done += len(games)
@@ -139,4 +140,4 @@ def outcome(encoded: tuple[bytes, bytes, bytes], kind: type[Part]) -> Outcome[Pa
     results, started, summary = encoded
     if not started:
         raise invalid_answer("the evaluation did not begin with a description of what is played")
-    return part_from(results, kind), pb.EvaluationStarted.FromString(started), pb.EvaluationSummary.FromString(summary)
+    return part_from(results, kind), pb.EvaluationStarted.decode(started), pb.EvaluationSummary.decode(summary)

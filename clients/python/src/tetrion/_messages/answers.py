@@ -100,7 +100,7 @@ class AnswerDecoder:
 
     def rows(self, request: Any) -> int:
         """Number of environments in a request."""
-        return len(request.envs.ids) if request.HasField("envs") else self.num_envs
+        return len(request.envs.ids) if request.has("envs") else self.num_envs
 
     def observed(self, request: Any, response: pb.ResetResponse | pb.RestoreStateResponse) -> Observed:
         """The answer to a reset or a restore."""
@@ -114,7 +114,7 @@ class AnswerDecoder:
     def stepped(self, request: Any, response: pb.StepResponse) -> Stepped:
         """The answer to a step."""
         rows = self.rows(request)
-        final = self.final(response.final_batch, rows) if response.HasField("final_batch") else None
+        final = self.final(response.final_batch, rows) if response.has("final_batch") else None
         return Stepped(
             Tensors(self.observations, response.observations, rows),
             column(response.rewards, "rewards", np.float32, (rows,)),
@@ -130,7 +130,7 @@ class AnswerDecoder:
         """The last states of episodes, in the answer to a step of `rows` environments."""
         ended = np.fromiter(last.rows, np.int64, len(last.rows))
         if (ended >= rows).any() or (ended[1:] <= ended[:-1]).any():
-            raise invalid_answer(f"the last states are of the rows {last.rows} of {rows}")
+            raise invalid_answer(f"the last states are of the rows {list(last.rows)} of {rows}")
         return Final(
             ended,
             Tensors(self.observations, last.observations, ended.size),
@@ -155,7 +155,7 @@ class AnswerDecoder:
         self, response: pb.ResetResponse | pb.RestoreStateResponse | pb.StepResponse, rows: int
     ) -> npt.NDArray[np.bool_] | None:
         """The action mask of an answer, if any."""
-        if not response.HasField("action_mask"):
+        if not response.has("action_mask"):
             return None
         bits = column(response.action_mask, "action_mask", np.uint8, (rows, -(-self.num_actions // 8)))
         return np.unpackbits(bits, axis=1, count=self.num_actions, bitorder="little").view(np.bool_)

@@ -16,7 +16,7 @@ PALETTES = {"usual": pb.PALETTE_USUAL, "color-blind": pb.PALETTE_COLOR_BLIND}
 _CELL, _CELLS = 16, (4, 64)
 
 
-def palette(field: str, name: Any) -> pb.Palette:
+def palette(field: str, name: Any) -> int:
     """The palette of this name.
 
     Raises:

@@ -16,11 +16,9 @@ from tetrion._pb import messages as pb
 from tetrion.errors import InvalidArgumentError
 
 #: The names of keys by their numbers; all but `far_left` and `far_right` are actions of `"tetrion/Keypress-v0"`.
-KEYS = tuple(value.name.removeprefix("KEY_").lower() for value in pb.Key.DESCRIPTOR.values)
+KEYS = tuple(value.removeprefix("KEY_").lower() for value in pb.Key.values)
 
-_COLUMNS = [
-    field.name for field in pb.EnumeratePlacementsResponse.DESCRIPTOR.fields if field.message_type is pb.Tensor.DESCRIPTOR
-]
+_COLUMNS = [name for name, field in pb.FIELDS[pb.EnumeratePlacementsResponse.NAME].items() if field.kind == "Tensor"]
 # Columns with another number of rows, or another check of it.
 _OTHERS = {"row_offsets", "features", "position_features", "key_offsets", "keys", "policy_choices"}
 
@@ -140,7 +138,7 @@ class Placements:
             InvalidAnswerError: The number of positions differs, or the columns have different lengths.
         """
         # A field without a default is a column that every answer has; errors call it a tensor.
-        sent = {name: name for name in _COLUMNS if message.HasField(name)}
+        sent = {name: name for name in _COLUMNS if message.has(name)}
         always = {name: "tensor" for name in _COLUMNS if not hasattr(cls, name)}
         found = cls(
             **{name: to_numpy(getattr(message, name), called) for name, called in (sent | always).items()},  # type: ignore[arg-type]

@@ -230,22 +230,21 @@ def checked_policy(policy: Any, field: str = "policy") -> Policy:
 
 def policy_message(policy: Policy) -> pb.Policy:
     """The message of a policy."""
-    message = pb.Policy(
+    kind: dict[str, Any] = {"name": policy.name}
+    if policy.weights is not None:
+        weights = arguments.weights("weights", policy.weights)
+        kind = {"weights": _weights(weights, policy.features, policy.model)}
+    elif policy.formula is not None:
+        kind = {"formula": pb.Formula(text=policy.formula)}
+    elif policy.playouts is not None:
+        as_coded = policy.name == _MONTE_CARLO[True]
+        kind = {"monte_carlo": pb.MonteCarlo(playouts=policy.playouts, as_coded=as_coded)}
+    return pb.Policy(
         label=policy.label,
         search=search_message(policy.search),
         terminal_value=encode_terminal_value(policy.terminal_value),
+        **kind,
     )
-    if policy.weights is not None:
-        weights = arguments.weights("weights", policy.weights)
-        message.weights.CopyFrom(_weights(weights, policy.features, policy.model))
-    elif policy.formula is not None:
-        message.formula.CopyFrom(pb.Formula(text=policy.formula))
-    elif policy.playouts is not None:
-        as_coded = policy.name == _MONTE_CARLO[True]
-        message.monte_carlo.CopyFrom(pb.MonteCarlo(playouts=policy.playouts, as_coded=as_coded))
-    else:
-        message.name = policy.name
-    return message
 
 
 def weights_message(
@@ -323,17 +322,17 @@ def policy_from(message: pb.Policy, width: int) -> Policy:
         width: Width of the playfield for the model.
     """
     shared: dict[str, Any] = {
-        "search": search_from(message.search) if message.HasField("search") else None,
+        "search": search_from(message.search) if message.has("search") else None,
         "terminal_value": terminal_value_from(message.terminal_value),
         "label": message.label,
     }
-    if message.HasField("monte_carlo"):
+    if message.has("monte_carlo"):
         return Policy(_MONTE_CARLO[message.monte_carlo.as_coded], playouts=message.monte_carlo.playouts, **shared)
-    if message.HasField("formula"):
+    if message.has("formula"):
         return Policy(formula=message.formula.text, **shared)
-    if message.HasField("weights"):
+    if message.has("weights"):
         own = message.weights
-        shared["weights"] = to_numpy(own.weights).ravel() if own.HasField("weights") else ()
+        shared["weights"] = to_numpy(own.weights).ravel() if own.has("weights") else ()
         return Policy(features=features_from(own.features), model=model_from(own, width), **shared)
     return Policy(message.name, **shared)
 
@@ -341,39 +340,39 @@ def policy_from(message: pb.Policy, width: int) -> Policy:
 def model_from(message: Any, width: int) -> Model | None:
     """The model of a message, if any."""
     tables = None
-    if message.HasField("n_tuple"):
+    if message.has("n_tuple"):
         patterns = [
             TuplePattern(
-                word(pb.TupleKind.DESCRIPTOR, pattern.kind),
+                word(pb.TupleKind, pattern.kind),
                 tuple(pattern.positions),
                 pattern.clip,
-                pattern.shares if pattern.HasField("shares") else None,
+                pattern.shares if pattern.has("shares") else None,
             )
             for pattern in message.n_tuple.tuples
         ]
         tables = NTuple(patterns, width)
-    if not message.HasField("mlp"):
+    if not message.has("mlp"):
         return tables
-    activation = word(pb.Activation.DESCRIPTOR, message.mlp.activation)
+    activation = word(pb.Activation, message.mlp.activation)
     return Mlp(tuple(message.mlp.hidden), activation, tables)
 
 
 def search_from(message: pb.Search) -> Search:
     """The search of a message."""
-    method = message.WhichOneof("method")
+    method = message.which("method")
     if method != "expectation":
         return Search(lookahead=message.lookahead.pieces)
     own = message.expectation
     return Search(
         pieces=own.pieces or None,
         placements=own.placements or None,
-        lost_piece=own.lost_piece if own.HasField("lost_piece") else None,
-        discount=own.discount if own.HasField("discount") else None,
-        terms=word(pb.ExpectationTerms.DESCRIPTOR, own.terms) if own.terms else None,
+        lost_piece=own.lost_piece if own.has("lost_piece") else None,
+        discount=own.discount if own.has("discount") else None,
+        terms=word(pb.ExpectationTerms, own.terms) if own.terms else None,
         caution=own.caution,
     )
 
 
 def terminal_value_from(value: int) -> str | None:
     """The name of the value of the enum; None for the server's default."""
-    return word(pb.TerminalValue.DESCRIPTOR, value) if value else None
+    return word(pb.TerminalValue, value) if value else None

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, cast
-
-from google.protobuf.descriptor import FieldDescriptor
-from google.protobuf.duration_pb2 import Duration
-from google.protobuf.message import Message
 
 from tetrion._checks import arguments
 from tetrion._checks.failures import invalid_answer, reads_answer
@@ -20,7 +15,7 @@ from tetrion._pb.records import FIELDS, RECORDS
 
 
 @reads_answer
-def record(message: Message, width: int = 0) -> Any:
+def record(message: pb.Message, width: int = 0) -> Any:
     """The dataclass of a message, with None for absent fields, names for enum values, and seconds for durations.
 
     Args:
@@ -30,16 +25,15 @@ def record(message: Message, width: int = 0) -> Any:
     Raises:
         InvalidAnswerError: The message has a value that no answer can have.
     """
-    kind = RECORDS[message.DESCRIPTOR.full_name]
-    rules = getattr(message, "rules", None)
-    if isinstance(rules, pb.Rules):
-        width = rules.width
-    known: Mapping[str, Any] = message.DESCRIPTOR.fields_by_name
-    renamed = FIELDS.get(message.DESCRIPTOR.name, {})
+    kind, known = RECORDS[message.NAME], pb.FIELDS[message.NAME]
+    if "rules" in known and known["rules"].kind == "Rules":
+        width = message.rules.width
+    name = message.NAME.rpartition(".")[2]
+    renamed = FIELDS.get(name, {})
     values = {field.name: _value(message, known[renamed.get(field.name, field.name)], width) for field in fields(kind)}
     for field in fields(kind):
         if values[field.name] is None and not str(field.type).endswith("| None"):
-            raise invalid_answer(f"{message.DESCRIPTOR.name} lacks {field.name}")
+            raise invalid_answer(f"{name} lacks {field.name}")
     return kind(**values)
 
 
@@ -49,49 +43,49 @@ def rules_fields(message: pb.Rules) -> RulesFields:
     return cast(RulesFields, _present(message))
 
 
-def _present(message: Message) -> dict[str, Any]:
+def _present(message: pb.Message) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for field in message.DESCRIPTOR.fields:
-        value = getattr(message, field.name)
-        if not (message.HasField(field.name) if field.has_presence else value):
+    for name, field in pb.FIELDS[message.NAME].items():
+        value = getattr(message, name)
+        if not (message.has(name) if field.has_presence else value):
             continue
-        if isinstance(value, Message):
-            found[field.name] = _present(value)
-        elif field.enum_type is not None:
-            found[field.name] = word(field.enum_type, value)
+        if field.is_message:
+            found[name] = _present(value)
+        elif field.is_enum:
+            found[name] = word(getattr(pb, field.kind), value)
         else:
-            found[field.name] = list(value) if hasattr(value, "extend") else value
+            found[name] = list(value) if field.is_list else value
     return found
 
 
-def _value(message: Message, field: FieldDescriptor, width: int) -> Any:
+def _value(message: pb.Message, field: pb.Field, width: int) -> Any:
     """The value of a field in the form of a dataclass."""
     value: Any = getattr(message, field.name)
-    if hasattr(value, "extend"):
+    if field.is_list:
         return tuple(_single(one, field, width) for one in value)
-    if field.has_presence and not message.HasField(field.name):
-        # A server of an older revision does not send all limits, of which some are times.
-        kind = field.message_type
-        if kind is None or not (kind.name.endswith("Limits") or kind.name == "Duration"):
-            return None
+    # A server of an older revision does not send all limits, of which some are times.
+    always = field.is_message and (field.kind.endswith("Limits") or field.kind == "Duration")
+    if field.has_presence and not always and not message.has(field.name):
+        return None
     return _single(value, field, width)
 
 
-def _single(value: Any, field: FieldDescriptor, width: int) -> Any:
-    if field.enum_type is not None:
-        return word(field.enum_type, value) if value else None
-    if isinstance(value, pb.Rules):
-        return rules_fields(value)
-    if isinstance(value, pb.Policy):
-        return policy_from(value, width)
-    if isinstance(value, pb.Search):
-        return search_from(value)
-    if isinstance(value, pb.FieldNames):
-        return tuple(value.names)
-    if isinstance(value, pb.FeatureSelection):
-        return features_from(value)
-    if isinstance(value, pb.Seeding):
-        return value.seed if value.HasField("seed") else None
-    if isinstance(value, Duration):
-        return arguments.seconds(value)
-    return record(value, width) if isinstance(value, Message) else value
+def _single(value: Any, field: pb.Field, width: int) -> Any:
+    if field.is_enum:
+        return word(getattr(pb, field.kind), value) if value else None
+    match field.kind:
+        case "Rules":
+            return rules_fields(value)
+        case "Policy":
+            return policy_from(value, width)
+        case "Search":
+            return search_from(value)
+        case "FieldNames":
+            return tuple(value.names)
+        case "FeatureSelection":
+            return features_from(value)
+        case "Seeding":
+            return value.seed if value.has("seed") else None
+        case "Duration":
+            return arguments.seconds(value)
+    return record(value, width) if field.is_message else value

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from google.protobuf.descriptor import FieldDescriptor
-from google.protobuf.message import Message
 from gymnasium.vector import AutoresetMode
 
 from tetrion._checks import arguments
@@ -68,52 +66,43 @@ class Packed(NamedTuple):
 PositionsLike: TypeAlias = "Packed | Drawing | bytes | Sequence[bytes] | Sequence[Drawing] | Mapping[str, Any]"
 
 
-class EnumType(Protocol):
-    """The method of generated enums that finds a value by its name."""
-
-    @property
-    def DESCRIPTOR(self) -> Any:  # noqa: N802
-        """Descriptor of the enum."""
-
-
-def enum_value(enum: EnumType, name: str, field: str = "") -> Any:
-    """The value of a generated enum by its short name: `bag7`, `BAG7` and `Bag-7` are RANDOMIZER_BAG7.
+def enum_value(enum: pb.Enum, name: Any, field: str = "") -> int:
+    """The value of an enum by its short name: `bag7`, `BAG7` and `Bag-7` are RANDOMIZER_BAG7.
 
     Raises:
         InvalidArgumentError: The value does not exist. The error calls the enum `field` and lists its values.
     """
-    return _enum_value(enum.DESCRIPTOR, name, field)
+    prefix = _prefix(enum)
+    numbers = {short_name(enum, value): number for value, number in [*enum.values.items()][1:]}
+    if isinstance(name, str) and name.upper().startswith(prefix):
+        name = name[len(prefix) :]
+    return numbers[arguments.choice(field or prefix.lower().rstrip("_"), name, numbers)]
 
 
-def enum_name(enum: EnumType, name: str, field: str) -> str:
-    """The short name of a value of a generated enum, `bag7` for `Bag-7`; see `enum_value`."""
-    return short_name(enum.DESCRIPTOR.values_by_number[enum_value(enum, name, field)])
+def enum_name(enum: pb.Enum, name: str, field: str) -> str:
+    """The short name of a value of an enum, `bag7` for `Bag-7`; see `enum_value`."""
+    return word(enum, enum_value(enum, name, field))
 
 
-def word(enum: Any, number: int) -> str:
-    """The short name of a value in an answer, from the descriptor of its enum.
+def word(enum: pb.Enum, number: int) -> str:
+    """The short name of a value in an answer.
 
     Raises:
         InvalidAnswerError: The enum has no such value.
     """
-    value = enum.values_by_number.get(number)
-    if value is None:
-        raise invalid_answer(f"{enum.name} has no value {number}")
-    return short_name(value)
+    for value, known in enum.values.items():
+        if known == number:
+            return short_name(enum, value)
+    raise invalid_answer(f"{enum.name} has no value {number}")
 
 
-def short_name(value: Any) -> str:
-    """The name of an enum value without its prefix, from its descriptor."""
-    prefix = value.type.values[0].name.removesuffix("UNSPECIFIED")
-    return str(value.name).removeprefix(prefix).lower()
+def short_name(enum: pb.Enum, value: str) -> str:
+    """The name of an enum value without its prefix."""
+    return value.removeprefix(_prefix(enum)).lower()
 
 
-def _enum_value(enum: Any, name: Any, field: str) -> int:
-    prefix = enum.values[0].name.removesuffix("UNSPECIFIED")
-    numbers = {value.name.removeprefix(prefix).lower(): value.number for value in enum.values[1:]}
-    if isinstance(name, str) and name.upper().startswith(prefix):
-        name = name[len(prefix) :]
-    return int(numbers[arguments.choice(field or prefix.lower().rstrip("_"), name, numbers)])
+def _prefix(enum: pb.Enum) -> str:
+    return next(iter(enum.values)).removesuffix("UNSPECIFIED")
 
 
 def autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
@@ -144,46 +133,44 @@ def rules_message(rules: RulesLike) -> pb.Rules | None:
         return pb.Rules(preset=arguments.string("rules", rules))
     if not isinstance(rules, Mapping):
         raise arguments.wrong("rules", rules, "a preset's name, or fields by name such as {'width': 6}")
-    message = pb.Rules()
-    _fill(message, rules, "rules")
+    message: pb.Rules = _filled(pb.Rules, rules, "rules")
     return message
 
 
-def _fill(message: Message, fields: Mapping[str, Any], path: str) -> None:
-    """Sets fields of a message by name. None leaves a field unchanged."""
-    known = message.DESCRIPTOR.fields_by_name
+def _filled(kind: type[Any], fields: Mapping[str, Any], path: str) -> Any:
+    """A message of a kind from its fields by name. None leaves a field absent."""
+    known = pb.FIELDS[kind.NAME]
+    given: dict[str, Any] = {}
     for name, value in fields.items():
         if name not in known:
             raise InvalidArgumentError(path, f"has no field {name!r}{expected(name, known)}")
-        current, field = getattr(message, name), f"{path}.{name}"
+        of, field = known[name], f"{path}.{name}"
         if value is None:
             continue
-        if isinstance(current, Message):
+        if of.is_message:
             if not isinstance(value, Mapping):
                 raise arguments.wrong(field, value, "fields by name")
-            _fill(current, value, field)
-            # Marks the field as present, even if it is empty.
-            current.SetInParent()
-        elif hasattr(current, "extend"):
+            given[name] = _filled(getattr(pb, of.kind), value, field)
+        elif of.is_list:
             listed = arguments.items(field, value, "a list")
-            current.extend([_scalar(known[name], item, f"{field}[{place}]") for place, item in enumerate(listed)])
+            given[name] = [_scalar(of, item, f"{field}[{place}]") for place, item in enumerate(listed)]
         else:
-            setattr(message, name, _scalar(known[name], value, field))
+            given[name] = _scalar(of, value, field)
+    return kind(**given)
 
 
-def _scalar(kind: Any, value: Any, field: str) -> Any:
-    """Checks a value for a field of this type."""
-    if kind.enum_type is not None:
+def _scalar(of: pb.Field, value: Any, field: str) -> Any:
+    """Checks a value for a field."""
+    if of.is_enum:
         is_number = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31
-        return value if is_number else _enum_value(kind.enum_type, value, field)
-    if kind.cpp_type in (FieldDescriptor.CPPTYPE_DOUBLE, FieldDescriptor.CPPTYPE_FLOAT):
+        return value if is_number else enum_value(getattr(pb, of.kind), value, field)
+    if of.kind in ("double", "float"):
         return arguments.number(field, value)
-    if kind.cpp_type == FieldDescriptor.CPPTYPE_BOOL:
+    if of.kind == "bool":
         return arguments.flag(field, value)
-    if kind.cpp_type == FieldDescriptor.CPPTYPE_STRING:
+    if of.kind == "string":
         return arguments.string(field, value)
-    is_wide = kind.cpp_type == FieldDescriptor.CPPTYPE_UINT64
-    return arguments.field_integer(field, value, arguments.U64 if is_wide else arguments.U32)
+    return arguments.field_integer(field, value, arguments.U64 if of.kind in ("uint64", "fixed64") else arguments.U32)
 
 
 def selected_features(features: FeaturesLike) -> str | tuple[str, ...] | None:
@@ -216,7 +203,7 @@ def features_message(features: FeaturesLike) -> pb.FeatureSelection | None:
 
 def features_from(message: pb.FeatureSelection) -> str | tuple[str, ...]:
     """The name of a set, or the names of features, in a selection of features."""
-    return tuple(message.names.names) if message.HasField("names") else message.feature_set
+    return tuple(message.names.names) if message.has("names") else message.feature_set
 
 
 _POSITIONS = "snapshots as bytes, Drawings, Packed(boards, pieces), or an observation"
@@ -236,15 +223,14 @@ def positions_message(
     Raises:
         InvalidArgumentError: The positions are none of these, or a mixture.
     """
-    message = pb.Positions(rules=rules_message(rules))
+    sent = rules_message(rules)
     if isinstance(positions, (Packed, Mapping)):
         full = own
         if full is None:
-            is_enough = message.rules.width and isinstance(positions, Packed)
-            full = message.rules if is_enough else _full_rules(message.rules, catalog())
+            some = sent or pb.Rules()
+            full = some if some.width and isinstance(positions, Packed) else _full_rules(some, catalog())
         packed = positions if isinstance(positions, Packed) else _from_observation(positions, full, catalog)
-        _pack(message.packed, packed, full.width)
-        return message
+        return pb.Positions(rules=sent, packed=_packed(packed, full.width))
     if isinstance(positions, np.ndarray) and positions.dtype.kind not in "OS":
         raise InvalidArgumentError("positions", f"is an array without pieces, expected {_POSITIONS}")
     several = [positions] if isinstance(positions, (bytes, Drawing)) else arguments.items("positions", positions, _POSITIONS)
@@ -252,32 +238,33 @@ def positions_message(
         raise arguments.wrong("positions", positions, _POSITIONS)
     if len({isinstance(position, bytes) for position in several if isinstance(position, (bytes, Drawing))}) > 1:
         raise InvalidArgumentError("positions", "has snapshots and drawings, expected one kind in one call")
+    states, drawings = [], []
     for place, position in enumerate(several):
         field = f"positions[{place}]"
         if isinstance(position, bytes):
-            message.snapshots.states.append(position)
+            states.append(position)
         elif isinstance(position, Drawing):
             if isinstance(position.rows, np.ndarray) and position.rows.dtype.kind not in "UTO":
                 raise InvalidArgumentError(f"{field}.rows", "are an array of numbers, which Packed(board, piece) takes")
-            message.drawings.drawings.add(
+            drawing = pb.Drawing(
                 rows=arguments.names(f"{field}.rows", position.rows, "##.######."),
                 piece=arguments.string(f"{field}.piece", position.piece, "one of the letters IOTZSJL"),
                 queue=arguments.string(f"{field}.queue", position.queue, arguments.PIECES),
                 held=arguments.string(f"{field}.held", position.held, "one of the letters IOTZSJL, or nothing"),
             )
+            drawings.append(drawing)
         else:
             raise arguments.wrong(field, position, "a snapshot as bytes, or a Drawing")
-    return message
+    if states:
+        return pb.Positions(rules=sent, snapshots=pb.Snapshots(states=states))
+    return pb.Positions(rules=sent, drawings=pb.Drawings(drawings=drawings))
 
 
 def _full_rules(rules: pb.Rules, catalog: pb.GetCatalogResponse) -> pb.Rules:
     """Rules with the fields of their preset. An unknown preset is left to the server."""
-    full = pb.Rules()
-    for preset in catalog.rules_presets:
-        if preset.name == (rules.preset or catalog.rules_presets[0].name):
-            full.CopyFrom(preset.rules)
-    full.MergeFrom(rules)
-    return full
+    presets = catalog.rules_presets
+    full = next((one.rules for one in presets if one.name == (rules.preset or presets[0].name)), pb.Rules())
+    return full.merged(rules)
 
 
 def _from_observation(
@@ -317,8 +304,8 @@ def _num_pieces(piece_set: str, catalog: Callable[[], pb.GetCatalogResponse]) ->
     return len({known.name: known.pieces for known in catalog().piece_sets}.get(piece_set, piece_set).split())
 
 
-def _pack(message: pb.PackedPositions, packed: Packed, width: int) -> None:
-    """Writes packed playfields into a message.
+def _packed(packed: Packed, width: int) -> pb.PackedPositions:
+    """The message of packed playfields.
 
     Raises:
         InvalidArgumentError: The arrays have the wrong type or shape.
@@ -339,12 +326,12 @@ def _pack(message: pb.PackedPositions, packed: Packed, width: int) -> None:
         return from_numpy(given[None] if is_single else given, dtype, name)
 
     # The server expects 32 bits for rows of more than 16 columns, and 16 bits for others.
-    message.boards.CopyFrom(rows(boards, np.uint32 if width > 16 else np.uint16, "boards"))
-    message.pieces.CopyFrom(rows(pieces, np.uint8, "pieces"))
-    if packed.queues is not None:
-        message.queues.CopyFrom(rows(packed.queues, np.int8, "queues"))
-    if packed.held is not None:
-        message.held.CopyFrom(rows(packed.held, np.int8, "held"))
+    return pb.PackedPositions(
+        boards=rows(boards, np.uint32 if width > 16 else np.uint16, "boards"),
+        pieces=rows(pieces, np.uint8, "pieces"),
+        queues=None if packed.queues is None else rows(packed.queues, np.int8, "queues"),
+        held=None if packed.held is None else rows(packed.held, np.int8, "held"),
+    )
 
 
 def _bits(cells: npt.NDArray[Any], width: int) -> npt.NDArray[np.uint32]:

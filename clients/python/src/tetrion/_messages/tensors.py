@@ -16,7 +16,7 @@ from tetrion._checks.names import unknown
 from tetrion._pb import messages as pb
 from tetrion.errors import InvalidArgumentError
 
-DTYPES: dict[pb.DataType, np.dtype[np.generic]] = {
+DTYPES: dict[int, np.dtype[np.generic]] = {
     pb.DATA_TYPE_BOOL: np.dtype("?"),
     pb.DATA_TYPE_INT8: np.dtype("i1"),
     pb.DATA_TYPE_UINT8: np.dtype("u1"),

@@ -116,12 +116,12 @@ class EpisodeLog:
                 self._restored(env_id, row, request)
                 continue
             seeding = request.seeding
-            if seeding.HasField("seeds") or seeding.HasField("drawn"):
+            if seeding.has("seeds") or seeding.has("drawn"):
                 self._sequences.pop(env_id, None)
-            elif seeding.HasField("piece_sequences"):
+            elif seeding.has("piece_sequences"):
                 sequences = seeding.piece_sequences.sequences
                 self._sequences[env_id] = sequences[row if len(sequences) > 1 else 0]
-            if seeding.HasField("seeds"):
+            if seeding.has("seeds"):
                 self._begin(env_id, Beginning(seed=seeding.seeds.seeds[row]))
             else:
                 self._begin(env_id, self._next(env_id, row, response))
@@ -130,7 +130,7 @@ class EpisodeLog:
         before = self.episodes.get(env_id)
         states = request.positions.snapshots.states
         state = states[row if len(states) > 1 else 0] if states else b""
-        known = self._remembered.get(state) if not request.HasField("reseed") else None
+        known = self._remembered.get(state) if not request.has("reseed") else None
         # Of a game that returns to where it was before, the way that it tried is not a game of its own.
         returns = before is not None and known is not None and known.number == before.number
         self._begin(env_id, None, keep=before is not None and before.has_ended and not returns)
@@ -153,7 +153,7 @@ class EpisodeLog:
 
     def _rows(self, request: Any) -> tuple[list[int], list[int]]:
         """The rows of a call that are of our environments, and which these are."""
-        if not request.HasField("envs"):
+        if not request.has("envs"):
             return self._all, self._all
         ours = [(row, env_id) for row, env_id in enumerate(request.envs.ids) if env_id in self.env_ids]
         return [row for row, _ in ours], [env_id for _, env_id in ours]

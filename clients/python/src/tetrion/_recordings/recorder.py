@@ -151,11 +151,11 @@ class Recorder:
         """The recording of an episode, which is played again for it; None if nothing of it can be recorded."""
         if (begin := episode.begin) is None:
             return None
-        config = self._session._message.config.SerializeToString()
+        config = self._session._message.config.encode()
         origin = f"episode {episode.number} of environment {episode.env_id}"
         seed, sequence, state = begin.seed, begin.sequence, begin.state
         data = _native.record(config, episode.actions, self.player, origin, seed=seed, sequence=sequence, state=state)
-        return Recording(pb.Recording.FromString(data)) if data is not None else None
+        return Recording(pb.Recording.decode(data)) if data is not None else None
 
     def close(self) -> None:
         """Stops to record."""

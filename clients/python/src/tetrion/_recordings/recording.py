@@ -6,14 +6,12 @@ actions, so that a replay can be checked. This file knows the message and its tw
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from google.protobuf import json_format
 
 from tetrion import _native
 from tetrion._checks import arguments
@@ -74,7 +72,7 @@ class Recording:
     def from_bytes(cls, data: bytes) -> Recording:
         """Reads the content of a file, in JSON or in binary form; see `load`."""
         try:
-            return cls(pb.Recording.FromString(_native.read_recording(data)))
+            return cls(pb.Recording.decode(_native.read_recording(data)))
         except _native.RecordingError as error:
             raise _wrong(*error.args) from None
 
@@ -86,11 +84,11 @@ class Recording:
 
     def to_json(self) -> str:
         """The file in JSON: a line."""
-        return json.dumps(json_format.MessageToDict(self._message), separators=(",", ":"), ensure_ascii=False) + "\n"
+        return self._message.to_json() + "\n"
 
     def to_bytes(self) -> bytes:
         """The file in binary form."""
-        return self._message.SerializeToString(deterministic=True)
+        return self._message.encode()
 
     @property
     def rules(self) -> RulesFields:
@@ -105,17 +103,17 @@ class Recording:
     @property
     def seed(self) -> int | None:
         """The episode seed: `env.reset(seed=...)` deals the same pieces. None for explicit pieces."""
-        return self._message.seed if self._message.WhichOneof("pieces") == "seed" else None
+        return self._message.seed if self._message.which("pieces") == "seed" else None
 
     @property
     def piece_sequence(self) -> str | None:
         """The explicit pieces, letters of IOTZSJL. None for a seed."""
-        return self._message.piece_sequence if self._message.WhichOneof("pieces") == "piece_sequence" else None
+        return self._message.piece_sequence if self._message.which("pieces") == "piece_sequence" else None
 
     @property
     def start(self) -> Drawing | None:
         """The position that the game began from; None for an empty playfield."""
-        if not self._message.HasField("start"):
+        if not self._message.has("start"):
             return None
         start = self._message.start
         return Drawing(tuple(start.rows), start.piece, start.queue, start.held)
@@ -219,7 +217,7 @@ class Recording:
 
     def _replayed(self, max_steps: int | None) -> Any:
         try:
-            return _native.Replay(self._message.SerializeToString(), max_steps)
+            return _native.Replay(self._message.encode(), max_steps)
         except _native.RecordingError as error:
             raise _wrong(*error.args) from None
 

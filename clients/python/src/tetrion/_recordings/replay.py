@@ -49,7 +49,7 @@ class Replay:
             InvalidArgumentError: The step does not exist, or the pieces are not tetrominoes.
         """
         check_pieces(self._rules)
-        return scene(pb.WatchedEnv.FromString(self._native.scene(self._checked(step))), self._rules)
+        return scene(pb.WatchedEnv.decode(self._native.scene(self._checked(step))), self._rules)
 
     def picture(
         self, step: int | None = None, *, render_scale: float = 1.0, render_palette: str = "usual"

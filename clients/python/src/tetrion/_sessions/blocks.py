@@ -132,4 +132,4 @@ class Blocks:
     @reads_answer
     def _final(self, data: Any) -> Final:
         """The last states of episodes, an encoded `FinalBatch`."""
-        return self._answers.final(pb.FinalBatch.FromString(data), self._answers.num_envs)
+        return self._answers.final(pb.FinalBatch.decode(data), self._answers.num_envs)

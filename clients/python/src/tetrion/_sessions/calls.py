@@ -128,7 +128,7 @@ class Calls(ABC):
         request = pb.SaveStateRequest(envs=ids(env_ids))
         states: list[bytes] = self._answers.listed("snapshots", request, self._call("save_state", request).states)
         for listener in self._link.listeners:
-            listener.saved(request.envs.ids if request.HasField("envs") else range(len(states)), states)
+            listener.saved(request.envs.ids if request.has("envs") else range(len(states)), states)
         return states
 
     def restore_state(self, positions: PositionsLike, env_ids: EnvIds = None, *, reseed: int | None = None) -> Observed:
@@ -171,7 +171,7 @@ class Calls(ABC):
 
     def _placements_request(self, env_ids: EnvIds, options: PlacementsOptions) -> pb.EnumeratePlacementsRequest:
         request = placements_request(**options)
-        request.session_envs.CopyFrom(pb.SessionEnvs(envs=ids(env_ids)))
+        request.session_envs = pb.SessionEnvs(envs=ids(env_ids))
         request.min_revision = self._link.connection.min_revision
         return request
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tetrion._checks.arguments import seconds
 from tetrion._messages.tensors import column
 from tetrion._pb import messages as pb
 
@@ -53,7 +54,7 @@ def history_of(answer: pb.GetHistoryResponse) -> History:
     return History(
         num_episodes=answer.num_episodes,
         num_steps=answer.num_steps,
-        age=answer.age.ToTimedelta().total_seconds(),
+        age=seconds(answer.age),
         episodes_per_row=answer.episodes_per_row,
         episodes=column(answer.episodes, "episodes", np.int64, (rows,)),
         steps=column(answer.steps, "steps", np.int64, (rows,)),

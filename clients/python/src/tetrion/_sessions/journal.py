@@ -47,9 +47,9 @@ class Journal:
             every: Number of mutating calls between two snapshots.
         """
         self._creation = creation
-        if not creation.config.HasField("seeding"):
+        if not creation.config.has("seeding"):
             # The server drew a seed; a recreated session must have the same one.
-            creation.config.seeding.CopyFrom(session.config.seeding)
+            creation.config = creation.config.changed(seeding=session.config.seeding)
         self.every = every
         self._waiting = False
         # Environments that have not started their first episode have no snapshot.
@@ -69,7 +69,7 @@ class Journal:
             return  # Snapshots taken after it include it.
         self.entries.append(entry)
         if self._not_begun and entry.kind != "step":
-            begun = entry.request.envs.ids if entry.request.HasField("envs") else list(self._not_begun)
+            begun = entry.request.envs.ids if entry.request.has("envs") else list(self._not_begun)
             self._not_begun.difference_update(begun)
 
     def due(self) -> bool:

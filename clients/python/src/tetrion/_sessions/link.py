@@ -171,7 +171,7 @@ class Link:
         if number:
             request.sequence_number = number - self._offset
         if isinstance(request, pb.EnumeratePlacementsRequest):
-            request.session_envs.session = self.name
+            request.session_envs = request.session_envs.changed(session=self.name)
         elif isinstance(request, pb.GetSessionRequest):
             request.name = self.name
         else:

@@ -77,7 +77,7 @@ class Session(Calls):
     ) -> Session:
         """Creates a session on the server. With `patient`, waits for a lost server."""
         request.request_id = str(uuid.uuid4())
-        request.config.min_revision = connection.min_revision
+        request.config = request.config.changed(min_revision=connection.min_revision)
         call = connection.call_patiently if patient else connection.call
         message = call("CreateSession", request).session
         check_session(request.config, message)
@@ -116,7 +116,7 @@ class Session(Calls):
     @property
     def num_envs(self) -> int:
         """Number of environments."""
-        return self._message.config.num_envs
+        return self._answers.num_envs
 
     @property
     def config(self) -> SessionConfig:
@@ -142,7 +142,7 @@ class Session(Calls):
     @property
     def num_actions(self) -> int:
         """Number of actions, A."""
-        return int(self._message.action_spec.high) + 1
+        return self._answers.num_actions
 
     @property
     def observation_specs(self) -> tuple[TensorSpec, ...]:
@@ -207,9 +207,7 @@ class Session(Calls):
             twin = self.clone(self.num_envs)
             twin.restore_state(states)
             return twin
-        config = pb.SessionConfig()
-        config.CopyFrom(self._message.config)
-        config.num_envs = arguments.integer("num_envs", num_envs)
+        config = self._message.config.changed(num_envs=arguments.integer("num_envs", num_envs))
         request = pb.CreateSessionRequest(config=config, ttl=self._message.ttl)
         return Session._create(self._connection, request, self.snapshot_every, copy=self._copy)
 

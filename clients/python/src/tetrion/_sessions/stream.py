@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
+from tetrion import _native
 from tetrion._checks import keywords
-from tetrion._checks.failures import from_status, invalid_answer
+from tetrion._checks.failures import from_call, invalid_answer
 from tetrion._messages.answers import Stepped
 from tetrion._messages.listing import PlacementsOptions
 from tetrion._messages.placements import Placements
@@ -148,9 +149,9 @@ class StepStream(Calls):
                 continue
             if isinstance(response, Stepped):
                 return self._answered(), response
-            kind = response.WhichOneof("response")
+            kind = response.which("response")
             inside = self._link.connection.address is None
-            refusal = from_status(response.error, inside=inside) if kind == "error" else None
+            refusal = _failure(response.error, inside=inside) if kind == "error" else None
             if isinstance(refusal, SessionNotFoundError) and self._link.has_journal:
                 patience = patience or Patience(self._link.connection)
                 self._reopen(patience, refusal)
@@ -160,7 +161,7 @@ class StepStream(Calls):
                 return sent, refusal
             if kind != sent.kind:
                 raise invalid_answer(f"the answer to {sent.kind} is one to {kind}")
-            answer = getattr(response, kind)
+            answer = getattr(response, sent.kind).changed()
             self._link.renumber(answer, sent.number)
             return sent, answer
 
@@ -246,7 +247,7 @@ class StepStream(Calls):
 
     def send_step(self, actions: npt.ArrayLike, env_ids: EnvIds = None) -> None:
         """Sends a step without waiting; `receive_step` returns its answer."""
-        check_rows(actions, env_ids, self._link.message.config.num_envs)
+        check_rows(actions, env_ids, self._answers.num_envs)
         if not self.in_flight:
             self._save_unsaved()
         self._send("step", self._step_request(actions, env_ids))
@@ -287,3 +288,8 @@ class StepStream(Calls):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Ends the stream."""
         self.close()
+
+
+def _failure(status: pb.Status, *, inside: bool) -> TetrionError:
+    """The exception for a failure reported in a stream."""
+    return from_call(*_native.failure_of(status.encode()), inside=inside)

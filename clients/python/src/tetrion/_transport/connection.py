@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypedDict
 
 from tetrion import _native
 from tetrion._checks import arguments
-from tetrion._checks.failures import from_call
+from tetrion._checks.failures import Failure, from_call
 from tetrion._pb import messages as pb
 from tetrion._transport import addresses
 from tetrion._transport.inside import Inside
@@ -309,14 +309,14 @@ class Connection:
         try:
             with contextlib.ExitStack() as stack:
                 stack.enter_context(translated(inside=self.address is None))
-                encoded, servers = request.SerializeToString(), self._servers()
+                encoded, servers = request.encode(), self._servers()
                 run = _native.EvaluationRun(encoded, servers, num_servers, self.metadata(), self.patience)
                 stack.enter_context(contextlib.closing(run))
                 yield run
         except TetrionError as error:
             raise self.failure(error) from None
 
-    def lost(self, failure: tuple[int, str, bytes]) -> list[tuple[str, Any]]:
+    def lost(self, failure: Failure) -> list[tuple[str, Any]]:
         """Tells that a call of an evaluation was lost. Returns the servers that may take further ones.
 
         Raises:

@@ -1,6 +1,6 @@
 """Calls by the extension module `tetrion._native`, to the services in this process or to a server.
 
-Python encodes and decodes the messages; the extension module makes the calls.
+A transport hands encoded messages to the extension module, and reads its answers.
 """
 
 from __future__ import annotations
@@ -8,8 +8,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from typing import Any
-
-from google.protobuf.message import DecodeError
 
 from tetrion import _native
 from tetrion._checks.failures import from_call, invalid_answer
@@ -44,7 +42,7 @@ def translated(*, inside: bool = False) -> Iterator[None]:
         yield
     except _native.CallError as error:
         raise from_call(*error.args, inside=inside) from None
-    except (_native.AnswerError, DecodeError) as error:
+    except _native.AnswerError as error:
         raise invalid_answer(str(error)) from None
 
 
@@ -70,13 +68,13 @@ class Native(Transport):
         """Makes a call with one answer."""
         path, _, answer = METHODS[method]
         with translated(inside=self.is_inside):
-            return answer.FromString(self._caller.call(path, request.SerializeToString(), metadata, timeout))
+            return answer.decode(self._caller.call(path, request.encode(), metadata, timeout))
 
     def stream(self, method: str, request: Any, timeout: float | None, metadata: Metadata) -> Answers:
         """Begins a call with one request and many answers."""
         path, _, answer = METHODS[method]
         with translated(inside=self.is_inside):
-            call = self._caller.stream(path, request.SerializeToString(), metadata, timeout)
+            call = self._caller.stream(path, request.encode(), metadata, timeout)
         return _Answers(call, answer, is_inside=self.is_inside)
 
     def exchange(self, method: str, metadata: Metadata) -> Exchange:
@@ -100,7 +98,7 @@ class _Answers:
     def __init__(self, call: Any, answer: Any, *, is_inside: bool) -> None:
         self._call = call
         self.is_inside = is_inside
-        self._decode = answer.FromString
+        self._decode = answer.decode
         self.end = call.end
         self.cancel = call.cancel
 
@@ -111,16 +109,12 @@ class _Answers:
         return self.receive(None)
 
     def receive(self, request: Any) -> Any:
-        try:
+        with translated(inside=self.is_inside):
             answer = request.receive(self._call) if isinstance(request, NativeRequest) else next(self._call)
             return self._decode(answer) if isinstance(answer, bytes) else answer
-        except _native.CallError as error:
-            raise from_call(*error.args, inside=self.is_inside) from None
-        except DecodeError as error:
-            raise invalid_answer(str(error)) from None
 
     def send(self, request: Any) -> None:
         if isinstance(request, NativeRequest):
             request.send(self._call)
         else:
-            self._call.send(request.SerializeToString())
+            self._call.send(request.encode())

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
-from google.protobuf.message_factory import GetMessageClass
-
-from tetrion._pb import environment_service_pb2, evaluation_service_pb2
+from tetrion import _native
+from tetrion._pb import messages as pb
 
 Metadata = Sequence[tuple[str, str]]
 
@@ -29,20 +28,10 @@ class Method(NamedTuple):
     answer: Any
 
 
-def _methods() -> dict[str, Method]:
-    files = (environment_service_pb2.DESCRIPTOR, evaluation_service_pb2.DESCRIPTOR)
-    services = [service for file in files for service in file.services_by_name.values()]
-    return {
-        method.name: Method(
-            f"/{service.full_name}/{method.name}", GetMessageClass(method.input_type), GetMessageClass(method.output_type)
-        )
-        for service in services
-        for method in service.methods
-    }
-
-
 # Every call of the protocol by its name.
-METHODS = _methods()
+METHODS = {
+    name: Method(path, getattr(pb, request), getattr(pb, answer)) for name, path, request, answer in _native.methods()
+}
 
 
 class Answers(Protocol):

@@ -83,7 +83,7 @@ class Style(NamedTuple):
 
     rules: pb.Rules
     cell: int
-    palette: pb.Palette
+    palette: int
 
 
 @dataclass(frozen=True, repr=False)
@@ -128,11 +128,9 @@ class WatchedFrame:
         columns = arguments.integer("columns", columns, 1)
         rules, cell, palette = self._style
         captions = [env.caption for env in self.envs]
-        frame = self._message.SerializeToString()
+        frame = self._message.encode()
         try:
-            return drawings.picture(
-                _native.watched_picture(rules.SerializeToString(), frame, captions, cell, palette, columns)
-            )
+            return drawings.picture(_native.watched_picture(rules.encode(), frame, captions, cell, palette, columns))
         except ValueError as error:
             raise invalid_answer(f"the frame cannot be drawn: {error}") from None
 
@@ -169,6 +167,6 @@ def _env(env: pb.WatchedEnv, rules: pb.Rules) -> WatchedEnv:
         seed=env.seed,
         scene=scene(env, rules),
         last_episode=WatchedEpisode(last.episode, last.lines, last.pieces, last.steps, last.episode_return, word(last.end))
-        if env.HasField("last_episode")
+        if env.has("last_episode")
         else None,
     )

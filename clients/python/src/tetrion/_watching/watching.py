@@ -235,7 +235,7 @@ class _Reader:
             raise self._connection.failure(error) from None
         except StopIteration:
             raise _broken_off() from None
-        if first.WhichOneof("event") != "started":
+        if first.which("event") != "started":
             raise invalid_answer("the watch did not begin with a description of the session")
         check_size(first.started.session.config.rules)
         return first.started
