@@ -9,7 +9,7 @@
 //! | [`benchmark`] | the benchmark for papers: classes of players, results, what is wrong with one | flags, terminals, who plays the games |
 //! | [`players`] | agents and trained weights at games that are shown | flags, terminals, servers |
 //! | [`conformance`] | the kit of calls and expected answers that any server is held to | the engine, the services, the generated messages |
-//! | [`bench`] | `tetrion bench`: work to time, over the wire or not, and the table of results | flags, stdout, signals |
+//! | [`bench`](mod@bench) | `tetrion bench`: work to time, over the wire or not, and the table of results | flags, stdout, signals |
 //! | [`trainer`] | the reference agent: it trains controllers on a server and keeps them in folders | flags, terminals |
 //! | [`plot`] | charts, as SVG and as text | what they show |
 //! | [`input`], [`text`] | input that is refused, files with a bound; numbers and texts for people | everything else |

@@ -229,33 +229,27 @@ class Enum(NamedTuple):
 
 
 class Field(NamedTuple):
-    """A field: its name, the name of its type, whether it is a list, and whether it can be absent."""
+    """A field: its name, the name of its type, and what its values are."""
 
     name: str
     kind: str
     is_list: bool
     has_presence: bool
-
-    @property
-    def is_enum(self) -> bool:
-        """Whether its values are those of the enum `kind`."""
-        return isinstance(globals().get(self.kind), Enum)
-
-    @property
-    def is_message(self) -> bool:
-        """Whether its values are messages of this kind."""
-        return isinstance(globals().get(self.kind), type)
+    is_enum: bool
+    is_message: bool
 
 
-_messages = _native.message_classes(__name__)
-globals().update(_messages)
-for _name, _values in _native.enums().items():
+_kinds, _enums = _native.message_kinds(), _native.enums()
+globals().update(_kinds)
+for _name, _values in _enums.items():
     globals()[_name] = Enum(_name, dict(_values))
     globals().update(_values)
 # The fields of each message by its full name, and by their names.
 FIELDS = {
-    kind.NAME: {field[0]: Field(*field) for field in _native.fields(kind.NAME)}
-    for kind in _messages.values()
+    kind.NAME: {
+        field[0]: Field(*field, field[1] in _enums, field[1] in _kinds) for field in _native.fields(kind.NAME)
+    }
+    for kind in _kinds.values()
 }
 '''
 
@@ -269,14 +263,8 @@ def stub(described: bytes) -> str:
     lines += ["from tetrion._native import Message as Message", ""]
     lines += ["class Enum(NamedTuple):", "    name: str", "    values: dict[str, int]"]
     lines += ["    def name_of(self, number: int) -> str: ...", ""]
-    lines += ["class Field(NamedTuple):", "    name: str", "    kind: str", "    is_list: bool", "    has_presence: bool"]
-    lines += [
-        "    @property",
-        "    def is_enum(self) -> bool: ...",
-        "    @property",
-        "    def is_message(self) -> bool: ...",
-        "",
-    ]
+    lines += ["class Field(NamedTuple):", "    name: str", "    kind: str"]
+    lines += [f"    {name}: bool" for name in ("is_list", "has_presence", "is_enum", "is_message")] + [""]
     lines += ["FIELDS: dict[str, dict[str, Field]]", ""]
     files = FileDescriptorSet.FromString(described).file
     for file in files:

@@ -551,7 +551,7 @@ def test_a_listener_of_a_step_sent_ahead_hears_messages(remote):
 
     class Listener(Deaf):
         def heard(self, kind, request, response):
-            heard.append((kind, type(request), type(response)))
+            heard.append((kind, request.NAME, response.NAME))
 
     session = remote.create_session(2, seed=1)
     with session.stream() as stream:
@@ -559,7 +559,7 @@ def test_a_listener_of_a_step_sent_ahead_hears_messages(remote):
         stream.send_step(np.zeros(2, np.int64))
         session._listen(Listener())
         assert stream.receive_step().infos["pieces"].tolist() == [1, 1]
-    assert heard == [("step", pb.StepRequest, pb.StepResponse)]
+    assert heard == [("step", pb.StepRequest.NAME, pb.StepResponse.NAME)]
 
 
 @pytest.mark.parametrize("wrong", ["rows", "dtype", "observations", "mask"])

@@ -156,8 +156,11 @@ impl PyEvaluationRun {
         outcome(py, run.spread())
     }
 
-    /// Ends the games on the servers. A thread that waits for news gets none.
+    /// Ends the games on the servers. A thread that waits for news gets none. Does nothing in a forked child.
     fn close(&self) {
+        if self.process != process::id() {
+            return;
+        }
         self.cancelled.cancel();
         if let Ok(mut run) = self.run.try_lock() {
             run.take();

@@ -156,7 +156,7 @@ mod _native {
     #[pymodule_export]
     use super::failure::failure_of;
     #[pymodule_export]
-    use super::messages::{PyMessage, enums, fields, message_classes, methods};
+    use super::messages::{PyMessage, PyMessageKind, decoded_message, enums, fields, message_kinds, methods};
     #[pymodule_export]
     use super::optimizer::{InvalidParameterError, PyOptimizer};
     #[pymodule_export]

@@ -1,7 +1,8 @@
 //! Messages of the protocol for Python: values whose fields are attributes, by the descriptors of the proto files.
 //!
 //! A message belongs to whoever made it, and only that one may change it: what an attribute returns is a copy. The copy
-//! refuses changes, which would be lost, and lists are tuples for the same reason.
+//! refuses changes, which would be lost, and lists are tuples for the same reason. All kinds have one Python type, because
+//! an object of a type that Python has made takes ten times as long to make.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -13,9 +14,9 @@ use prost_reflect::{
     ReflectMessage as _, Value,
 };
 use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
 use tetrion::protocol::FILE_DESCRIPTOR_SET;
 
 use super::evaluations::AnswerError;
@@ -27,11 +28,49 @@ fn pool() -> &'static DescriptorPool {
     POOL.get_or_init(|| DescriptorPool::decode(FILE_DESCRIPTOR_SET).expect("the build has written it"))
 }
 
-/// The classes of messages by their full names, for values that attributes return.
-static CLASSES: PyOnceLock<HashMap<String, Py<PyType>>> = PyOnceLock::new();
+/// A kind of message, which makes messages from their fields.
+#[pyclass(frozen, name = "MessageKind", module = "tetrion._native")]
+pub(crate) struct PyMessageKind(MessageDescriptor);
 
-/// A message. Each kind is a subclass with the attribute `NAME`, the full name in the proto files.
-#[pyclass(subclass, weakref, name = "Message", module = "tetrion._native")]
+#[pymethods]
+impl PyMessageKind {
+    /// The full name in the proto files.
+    #[getter(NAME)]
+    fn name(&self) -> &str {
+        self.0.full_name()
+    }
+
+    /// A message with these fields; None leaves a field absent.
+    #[pyo3(signature = (**fields))]
+    fn __call__(&self, fields: Option<&Bound<'_, PyDict>>) -> PyResult<PyMessage> {
+        PyMessage::own(DynamicMessage::new(self.0.clone())).with(fields)
+    }
+
+    /// Reads an encoded message.
+    fn decode(&self, encoded: &[u8]) -> PyResult<PyMessage> {
+        let message = DynamicMessage::decode(self.0.clone(), encoded);
+        message.map(PyMessage::own).map_err(|error| AnswerError::new_err(error.to_string()))
+    }
+
+    /// Reads protobuf's JSON.
+    ///
+    /// # Errors
+    /// `ValueError` if it is none of this kind of message.
+    fn from_json(&self, json: &str) -> PyResult<PyMessage> {
+        let mut reader = serde_json::Deserializer::from_str(json);
+        DynamicMessage::deserialize(self.0.clone(), &mut reader)
+            .and_then(|message| reader.end().map(|()| message))
+            .map(PyMessage::own)
+            .map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<message {}>", self.0.full_name())
+    }
+}
+
+/// A message. Its fields are attributes, which hide methods of their names.
+#[pyclass(name = "Message", module = "tetrion._native")]
 pub(crate) struct PyMessage {
     message: DynamicMessage,
     /// Whether it is a copy of a part of another message.
@@ -39,6 +78,18 @@ pub(crate) struct PyMessage {
 }
 
 impl PyMessage {
+    fn own(message: DynamicMessage) -> PyMessage {
+        PyMessage { message, is_copy: false }
+    }
+
+    /// The message with other values of these fields.
+    fn with(mut self, fields: Option<&Bound<'_, PyDict>>) -> PyResult<PyMessage> {
+        for (name, value) in fields.into_iter().flatten() {
+            self.set(name.cast::<PyString>()?.to_str()?, &value)?;
+        }
+        Ok(self)
+    }
+
     fn field(&self, name: &str) -> PyResult<FieldDescriptor> {
         let descriptor = self.message.descriptor();
         descriptor
@@ -66,24 +117,10 @@ impl PyMessage {
 
 #[pymethods]
 impl PyMessage {
-    /// A message with these fields; None leaves a field absent.
-    #[new]
-    #[classmethod]
-    #[pyo3(signature = (**fields))]
-    fn new(class: &Bound<'_, PyType>, fields: Option<&Bound<'_, PyDict>>) -> PyResult<PyMessage> {
-        let mut message = PyMessage { message: DynamicMessage::new(descriptor_of(class)?), is_copy: false };
-        for (name, value) in fields.into_iter().flatten() {
-            message.set(name.extract()?, &value)?;
-        }
-        Ok(message)
-    }
-
-    /// Reads an encoded message.
-    #[classmethod]
-    fn decode<'py>(class: &Bound<'py, PyType>, encoded: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-        let message = DynamicMessage::decode(descriptor_of(class)?, encoded)
-            .map_err(|error| AnswerError::new_err(error.to_string()))?;
-        instance(class, PyMessage { message, is_copy: false })
+    /// The full name of its kind in the proto files.
+    #[getter(NAME)]
+    fn name(&self) -> String {
+        self.message.descriptor().full_name().to_owned()
     }
 
     /// The encoded message.
@@ -96,23 +133,16 @@ impl PyMessage {
         serde_json::to_string(&self.message).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
-    /// Reads protobuf's JSON.
-    ///
-    /// # Errors
-    /// `ValueError` if it is none of this kind of message.
-    #[classmethod]
-    fn from_json<'py>(class: &Bound<'py, PyType>, json: &str) -> PyResult<Bound<'py, PyAny>> {
-        let mut reader = serde_json::Deserializer::from_str(json);
-        let message = DynamicMessage::deserialize(descriptor_of(class)?, &mut reader)
-            .and_then(|message| reader.end().map(|()| message))
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        instance(class, PyMessage { message, is_copy: false })
-    }
-
-    /// The value of a field, or what stands for an absent one: 0, an empty text, an empty message.
-    fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        let field = self.field(name)?;
-        to_python(py, &field, &self.message.get_field(&field))
+    /// The value of a field, or what stands for an absent one: 0, an empty text, an empty message. Else a method.
+    fn __getattribute__<'py>(
+        this: &Bound<'py, Self>,
+        name: &Bound<'py, PyString>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let message = &this.borrow().message;
+        match message.descriptor().get_field_by_name(name.to_str()?) {
+            Some(field) => to_python(this.py(), &field, &message.get_field(&field)),
+            None => py_object(this.py()).call_method1(intern!(this.py(), "__getattribute__"), (this, name)),
+        }
     }
 
     fn __setattr__(&mut self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -140,24 +170,16 @@ impl PyMessage {
 
     /// A message like this one that can be changed, with other values of these fields.
     #[pyo3(signature = (**fields))]
-    fn changed<'py>(
-        this: &Bound<'py, Self>,
-        fields: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let mut message = PyMessage { message: this.borrow().message.clone(), is_copy: false };
-        for (name, value) in fields.into_iter().flatten() {
-            message.set(name.extract()?, &value)?;
-        }
-        instance(&this.get_type(), message)
+    fn changed(&self, fields: Option<&Bound<'_, PyDict>>) -> PyResult<PyMessage> {
+        PyMessage::own(self.message.clone()).with(fields)
     }
 
     /// A message like this one, with the fields of another one of its kind that are present there.
-    fn merged<'py>(this: &Bound<'py, Self>, other: PyRef<'_, PyMessage>) -> PyResult<Bound<'py, PyAny>> {
-        let mut message = this.borrow().message.clone();
-        message
-            .merge(other.message.encode_to_vec().as_slice())
-            .map_err(|error| PyTypeError::new_err(error.to_string()))?;
-        instance(&this.get_type(), PyMessage { message, is_copy: false })
+    fn merged(&self, other: PyRef<'_, PyMessage>) -> PyResult<PyMessage> {
+        let mut message = self.message.clone();
+        let merged = message.merge(other.message.encode_to_vec().as_slice());
+        merged.map_err(|error| PyTypeError::new_err(error.to_string()))?;
+        Ok(PyMessage::own(message))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
@@ -168,23 +190,29 @@ impl PyMessage {
         format!("{} {{{}}}", self.message.descriptor().name(), self.message)
     }
 
-    fn __reduce__<'py>(this: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        let read = this.get_type().getattr("decode")?;
-        Ok((read, (this.borrow().encode(this.py()),)))
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (String, Bound<'py, PyBytes>))> {
+        let read = py.import("tetrion._native")?.getattr("decoded_message")?;
+        Ok((read, (self.name(), self.encode(py))))
     }
 }
 
-fn descriptor_of(class: &Bound<'_, PyType>) -> PyResult<MessageDescriptor> {
-    let name: String = class.getattr("NAME")?.extract()?;
-    let found = pool().get_message_by_name(&name);
-    found.ok_or_else(|| PyTypeError::new_err(format!("there is no message {name:?}")))
+/// Python's type `object`, whose methods all types have.
+fn py_object(py: Python<'_>) -> Bound<'_, PyType> {
+    py.get_type::<PyAny>()
 }
 
-/// An object of a class with this content.
-fn instance<'py>(class: &Bound<'py, PyType>, content: PyMessage) -> PyResult<Bound<'py, PyAny>> {
-    let made = class.call0()?;
-    *made.cast::<PyMessage>()?.borrow_mut() = content;
-    Ok(made)
+/// Reads an encoded message of a kind, by its full name.
+#[pyfunction]
+pub(crate) fn decoded_message(name: &str, encoded: &[u8]) -> PyResult<PyMessage> {
+    kind(name)?.decode(encoded)
+}
+
+fn kind(name: &str) -> PyResult<PyMessageKind> {
+    let found = pool().get_message_by_name(name);
+    found.map(PyMessageKind).ok_or_else(|| PyValueError::new_err(format!("there is no message {name:?}")))
 }
 
 fn to_python<'py>(py: Python<'py>, field: &FieldDescriptor, value: &Value) -> PyResult<Bound<'py, PyAny>> {
@@ -203,10 +231,7 @@ fn to_python<'py>(py: Python<'py>, field: &FieldDescriptor, value: &Value) -> Py
             PyTuple::new(py, items)?.into_any()
         }
         Value::Message(message) => {
-            let name = message.descriptor().full_name().to_owned();
-            let classes = CLASSES.get(py).and_then(|classes| classes.get(&name));
-            let class = classes.ok_or_else(|| PyTypeError::new_err(format!("{name} has no class")))?;
-            instance(class.bind(py), PyMessage { message: message.clone(), is_copy: true })?
+            Bound::new(py, PyMessage { message: message.clone(), is_copy: true })?.into_any()
         }
         Value::Map(_) => {
             return Err(PyTypeError::new_err(format!(
@@ -244,28 +269,14 @@ fn scalar(field: &FieldDescriptor, value: &Bound<'_, PyAny>) -> PyResult<Value> 
     })
 }
 
-/// Makes the classes of all messages, and tells the extension module which they are. Returns them by the names that the
-/// proto files give them, without their package.
+/// The kinds of messages by the names that the proto files give them, without their package.
 #[pyfunction]
-pub(crate) fn message_classes<'py>(py: Python<'py>, module: &str) -> PyResult<Bound<'py, PyDict>> {
-    let (classes, by_name) = (PyDict::new(py), &mut HashMap::new());
-    let (types, base) = (py.get_type::<PyType>(), py.get_type::<PyMessage>());
-    for message in pool().all_messages() {
-        let attributes = PyDict::new(py);
-        attributes.set_item("NAME", message.full_name())?;
-        attributes.set_item("__module__", module)?;
-        attributes.set_item("__slots__", PyTuple::empty(py))?;
-        let class = types.call1((message.name(), (&base,), attributes))?.cast_into::<PyType>()?;
-        if [PACKAGE, "google.rpc", "google.protobuf"].contains(&message.package_name()) {
-            by_name.insert(message.full_name().to_owned(), class.clone().unbind());
-        }
-        if message.package_name() != "google.protobuf" || ["Duration", "Timestamp"].contains(&message.name())
-        {
-            classes.set_item(message.name(), class)?;
-        }
-    }
-    let _ = CLASSES.set(py, std::mem::take(by_name)); // Python imports a module once
-    Ok(classes)
+pub(crate) fn message_kinds() -> HashMap<String, PyMessageKind> {
+    let of_protobuf = ["google.protobuf.Duration", "google.protobuf.Timestamp"];
+    let kinds = pool().all_messages().filter(|message| {
+        message.package_name() != "google.protobuf" || of_protobuf.contains(&message.full_name())
+    });
+    kinds.map(|message| (message.name().to_owned(), PyMessageKind(message))).collect()
 }
 
 /// The values of every enum of the protocol: names and numbers, in order.
@@ -289,8 +300,7 @@ type MessageField = (String, String, bool, bool);
 /// The fields of a message, in the order of the proto files.
 #[pyfunction]
 pub(crate) fn fields(message: &str) -> PyResult<Vec<MessageField>> {
-    let found = pool().get_message_by_name(message);
-    let message = found.ok_or_else(|| PyValueError::new_err(format!("there is no message {message:?}")))?;
+    let PyMessageKind(message) = kind(message)?;
     let declared = message.descriptor_proto().field.iter();
     let fields = declared.filter_map(|field| message.get_field_by_name(field.name()));
     let described = |field: FieldDescriptor| {

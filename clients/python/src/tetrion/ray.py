@@ -226,6 +226,9 @@ class Pool:
                 number, node, message = call
                 self._num_calls = max(self._num_calls, first + number)
                 running[self._workers[node].play.remote(message, first + number)] = node, number
+            if not running:
+                time.sleep(0.05)  # A node that has just died and come back rests.
+                continue
             done, _ = ray.wait([*running, *asked], num_returns=1, timeout=interval)
             for ref in done:
                 if ref in asked:

@@ -170,9 +170,10 @@ class Link:
         """Writes the session's current name and the call's current number on the server into a request."""
         if number:
             request.sequence_number = number - self._offset
-        if isinstance(request, pb.EnumeratePlacementsRequest):
+        kind = getattr(request, "NAME", "")  # empty for a `NativeRequest`
+        if kind == pb.EnumeratePlacementsRequest.NAME:
             request.session_envs = request.session_envs.changed(session=self.name)
-        elif isinstance(request, pb.GetSessionRequest):
+        elif kind == pb.GetSessionRequest.NAME:
             request.name = self.name
         else:
             request.session = self.name

@@ -42,7 +42,7 @@ class ConnectionSettings(TypedDict, total=False):
             the server has lost: sessions from snapshots, evaluations by asking for the missing games. So a server may be
             killed and started again in the middle of everything. A server that is silent, as a frozen one is, counts as
             gone after 10 to 40 seconds; the less patience, the sooner. 0 gives up at once. A server that has never answered
-            is given up at once as well.
+            is given up at once as well. An evaluation waits as long for a server that is busy with others.
         any_version: Use the server even if it does not know all of the protocol; it refuses what it does not know.
     """
 
