@@ -24,7 +24,7 @@ def serve(answer=None):
     server = grpc.server(futures.ThreadPoolExecutor(1))
     if answer is not None:
         call = grpc.unary_unary_rpc_method_handler(
-            lambda request, context: answer, response_serializer=pb.GetServerInfoResponse.encode
+            lambda request, context: answer, response_serializer=lambda message: message.encode()
         )
         handler = grpc.method_handlers_generic_handler("tetrion.v1.EnvironmentService", {"GetServerInfo": call})
         server.add_generic_rpc_handlers((handler,))
