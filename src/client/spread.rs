@@ -192,7 +192,7 @@ impl CallPart {
 }
 
 /// A game or an estimate, which has its place among all.
-trait Arrival {
+trait ArrivingResult {
     /// The indices of the policy, the seed and the episode.
     fn indices(&self) -> (u32, u32, u32);
     fn set_place(&mut self, place: u64);
@@ -200,7 +200,7 @@ trait Arrival {
     fn counts(&self) -> ProgressCounts;
 }
 
-impl Arrival for PlayedGame {
+impl ArrivingResult for PlayedGame {
     fn indices(&self) -> (u32, u32, u32) {
         (self.policy, self.seed_index, self.episode)
     }
@@ -214,7 +214,7 @@ impl Arrival for PlayedGame {
     }
 }
 
-impl Arrival for EstimatedGame {
+impl ArrivingResult for EstimatedGame {
     fn indices(&self) -> (u32, u32, u32) {
         (self.policy, self.seed_index, self.episode)
     }
@@ -613,7 +613,7 @@ impl SpreadEvaluation {
     }
 
     /// Gives games their places. Returns those that had not arrived in an earlier call.
-    fn place<T: Arrival>(&mut self, number: usize, outcomes: Vec<T>) -> Result<Vec<T>, ClientError> {
+    fn place<T: ArrivingResult>(&mut self, number: usize, outcomes: Vec<T>) -> Result<Vec<T>, ClientError> {
         let mut new = Vec::with_capacity(outcomes.len());
         let episodes = u64::from(self.order().episodes);
         for mut outcome in outcomes {
