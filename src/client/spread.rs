@@ -90,7 +90,7 @@ pub struct EvaluationProgress {
     pub pieces: u64,
     /// Lines cleared, including unfinished games.
     pub lines: u64,
-    /// Time since a server has described what is played.
+    /// Time since the first call.
     pub elapsed: Duration,
 }
 
@@ -335,6 +335,7 @@ impl SpreadEvaluation {
         let part = self.queue.pop_front().expect("it was seen");
         self.num_calls += 1;
         let number = self.num_calls;
+        self.clock.began.get_or_insert(now);
         let (came, reported) = Default::default();
         let call = Call {
             server: server.clone(),
@@ -606,7 +607,6 @@ impl SpreadEvaluation {
             None => {
                 self.started = Some(started.clone());
                 self.arrived = vec![0; num_games as usize];
-                self.clock.began = Some(Instant::now());
                 Ok(Some(EvaluationNews::Started(Box::new(started))))
             }
         }

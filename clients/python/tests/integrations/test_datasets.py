@@ -196,7 +196,8 @@ def test_wrong_arguments_are_named_and_write_nothing(client, tmp_path):
         env.step(0)
         from_a_position = recorder.recording()
     falsified = tetrion.Recording.from_bytes(played[0].to_bytes())
-    falsified._message.outcome.lines += 1
+    message = falsified._message
+    message.outcome = message.outcome.changed(lines=message.outcome.lines + 1)
     for field, policy, options in [
         ("policy", None, {}),
         ("policy", 7, {}),
