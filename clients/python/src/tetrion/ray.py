@@ -75,7 +75,7 @@ class _Worker:
         return self._started().catalog(width)
 
     def play(self, request: bytes, call: int) -> list[bytes]:
-        """Plays a call of an evaluation, again if the server dies. Returns its messages."""
+        """Plays a call of an evaluation, again if the server dies. Returns its messages without its progress."""
 
         def hear(message: pb.EvaluatePoliciesResponse) -> None:
             if message.which("event") == "progress":
@@ -88,7 +88,7 @@ class _Worker:
             messages = self._started()._connection.evaluate_patiently(asked, hear)
         finally:
             self._running.pop(call, None)
-        return [message.encode() for message in messages]
+        return [message.encode() for message in messages if message.which("event") != "progress"]
 
     def recordings(self, request: bytes, played: Evaluation, words: Sequence[str]) -> tuple[Recording, ...]:
         """The recordings that the words ask for, from an evaluation that all nodes have played."""
