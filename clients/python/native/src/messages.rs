@@ -28,6 +28,9 @@ fn pool() -> &'static DescriptorPool {
     POOL.get_or_init(|| DescriptorPool::decode(FILE_DESCRIPTOR_SET).expect("the build has written it"))
 }
 
+/// What pickle stores of a message: the function that reads it, and its arguments.
+type PickledMessage<'py> = (Bound<'py, PyAny>, (String, Bound<'py, PyBytes>));
+
 /// A kind of message, which makes messages from their fields.
 #[pyclass(frozen, name = "MessageKind", module = "tetrion._native")]
 pub(crate) struct PyMessageKind(MessageDescriptor);
@@ -56,7 +59,8 @@ impl PyMessageKind {
     ///
     /// # Errors
     /// `ValueError` if it is none of this kind of message.
-    fn from_json(&self, json: &str) -> PyResult<PyMessage> {
+    #[pyo3(name = "from_json")]
+    fn read_json(&self, json: &str) -> PyResult<PyMessage> {
         let mut reader = serde_json::Deserializer::from_str(json);
         DynamicMessage::deserialize(self.0.clone(), &mut reader)
             .and_then(|message| reader.end().map(|()| message))
@@ -190,10 +194,7 @@ impl PyMessage {
         format!("{} {{{}}}", self.message.descriptor().name(), self.message)
     }
 
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (String, Bound<'py, PyBytes>))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<PickledMessage<'py>> {
         let read = py.import("tetrion._native")?.getattr("decoded_message")?;
         Ok((read, (self.name(), self.encode(py))))
     }
