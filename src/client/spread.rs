@@ -3,8 +3,8 @@
 //! A server that finishes a call gets the next one; a server that fails rests, longer each time, and a server that
 //! runs no evaluations is asked only once. The results and their summary depend only on the request, to the last bit.
 //!
-//! A [`SpreadEvaluation`] makes no calls: it says which one to make next, and is told what came of it. So it serves callers with
-//! other ways to a server, such as the workers of a cluster.
+//! A [`SpreadEvaluation`] makes no calls: it says which one to make next, and is told what came of it. So it serves
+//! callers with other ways to a server, such as the workers of a cluster.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
