@@ -77,13 +77,7 @@ impl Remote {
         let (session, _) =
             self.runtime.block_on(create_session(self.client(), config(num_envs, everything)))?;
         let actions = SessionActions::Cycle { requests: step_requests(&session.name, num_envs), steps: 0 };
-        Ok(RemoteSession {
-            remote: self.clone(),
-            client: self.client(),
-            name: session.name,
-            num_envs,
-            actions,
-        })
+        Ok(self.session_of(session.name, num_envs, actions))
     }
 
     /// A session of the `guideline` rules with four rows above the visible ones, after Reset. It observes `board_bits`,
@@ -99,13 +93,11 @@ impl Remote {
         let spec = session.action_spec.ok_or(BenchError::Answer("action"))?;
         let mask = begun.action_mask.ok_or(BenchError::Answer("mask"))?;
         let actions = SessionActions::Masked { num_actions: spec.high() as usize + 1, mask, drawn: 0 };
-        Ok(RemoteSession {
-            remote: self.clone(),
-            client: self.client(),
-            name: session.name,
-            num_envs,
-            actions,
-        })
+        Ok(self.session_of(session.name, num_envs, actions))
+    }
+
+    fn session_of(&self, name: String, num_envs: u32, actions: SessionActions) -> RemoteSession {
+        RemoteSession { remote: self.clone(), client: self.client(), name, num_envs, actions }
     }
 
     /// Requests an evaluation and reads the results; returns the number of pieces.

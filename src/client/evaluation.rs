@@ -13,11 +13,12 @@ use super::spread::{EvaluationNews, EvaluationProgress, Outcomes, SpreadEvaluati
 use super::{Client, ClientError, Policy, RulesChoice};
 use tetrion_core::engine::Rules;
 use tetrion_core::rollout::PlayedGame;
+use tetrion_protocol::evaluation::write_pairs;
 use tetrion_protocol::limits::{MAX_RECORDED_GAMES, MAX_RESPONSE_BYTES};
 use tetrion_protocol::pb::evaluate_policies_response::Event as Message;
 use tetrion_protocol::pb::evaluation_service_client::EvaluationServiceClient;
 use tetrion_protocol::rules::ResolvedRules;
-use tetrion_protocol::{InField, duration, pb, recording, seeding, tensor};
+use tetrion_protocol::{InField, duration, pb, recording, seeding};
 use tetrion_toolkit::recording::Recording;
 
 /// How often the server reports progress.
@@ -192,10 +193,9 @@ impl Client {
             }
         }
         let started = run.spread.started().cloned().ok_or_else(|| unreadable("it has no description"))?;
-        run.spread.summary()?; // which misses no game
         Ok(Evaluated {
             started: decode_started(started)?,
-            outcomes: run.spread.into_outcomes(),
+            outcomes: run.spread.into_outcomes()?,
             pieces: last.pieces,
         })
     }
@@ -333,7 +333,7 @@ impl LinkedServer {
         Ok(answer.map_err(|status| self.error(&status))?.into_inner())
     }
 
-    /// Passes the messages of a call on, as long as somebody takes them.
+    /// Passes the messages of a call on, as long as they are taken.
     async fn play<F: Future<Output = bool>>(
         &self,
         request: pb::EvaluatePoliciesRequest,
@@ -356,9 +356,7 @@ impl LinkedServer {
         let mut recordings = BTreeMap::new();
         for pairs in pairs.chunks(MAX_RECORDED_GAMES as usize) {
             let mut message = request.message();
-            let numbers: Vec<i32> =
-                pairs.iter().flat_map(|&(policy, seed)| [policy as i32, seed as i32]).collect();
-            message.pairs = Some(tensor::encode(vec![pairs.len() as u32, 2], &numbers));
+            message.pairs = Some(write_pairs(pairs.iter().copied()));
             message.include_recordings = true;
             let mut answers = self.evaluate(message).await?;
             while let Some(message) = answers.message().await.map_err(|status| self.error(&status))? {

@@ -176,7 +176,7 @@ pub fn decode(
         started,
         baseline,
         parallelism: request.max_parallelism as usize,
-        progress_interval: decode_progress_interval(request.progress_interval.as_ref())?,
+        progress_interval: progress_interval(request.progress_interval.as_ref())?,
         include_results: request.include_results,
         include_recordings: request.include_recordings,
         max_response_bytes,
@@ -329,9 +329,11 @@ fn decode_baseline(baseline: u32, num_policies: u32) -> Result<u32, DecodeError>
     Ok(baseline)
 }
 
-fn decode_progress_interval(
-    interval: Option<&prost_types::Duration>,
-) -> Result<Option<Duration>, DecodeError> {
+/// Time between two reports of progress; `None` for a single one at the end.
+///
+/// # Errors
+/// If it is negative.
+pub fn progress_interval(interval: Option<&prost_types::Duration>) -> Result<Option<Duration>, DecodeError> {
     let Some(interval) = interval else { return Ok(Some(DEFAULT_PROGRESS_INTERVAL)) };
     let interval = duration::decode(interval).ok_or_else(|| {
         let problem = format!("is {}, expected 0 s or more", duration::written(interval));
@@ -348,16 +350,12 @@ fn decode_pairs(
 ) -> Result<Option<Vec<(u32, u32)>>, DecodeError> {
     let Some(pairs) = pairs else { return Ok(None) };
     let wrong = |problem: String| DecodeError::invalid(Fault::Tensor, "pairs", problem);
-    let numbers =
-        tensor::decode::<i32>(pairs, &[DimSize::Any, DimSize::Exactly(2)]).in_field("pairs")?.elements;
-    if numbers.is_empty() {
+    let mut pairs = read_pairs(pairs).in_field("pairs")?;
+    if pairs.is_empty() {
         return Err(wrong("has no rows, expected at least one".to_owned()));
     }
-    // A negative index is out of range too: as an unsigned number it is huge.
-    let mut pairs: Vec<(u32, u32)> =
-        numbers.chunks_exact(2).map(|pair| (pair[0] as u32, pair[1] as u32)).collect();
     if let Some(row) = pairs.iter().position(|pair| pair.0 >= num_policies || pair.1 >= num_seeds) {
-        let [policy, seed] = [numbers[2 * row], numbers[2 * row + 1]];
+        let (policy, seed) = (pairs[row].0 as i32, pairs[row].1 as i32);
         let problem = format!(
             "row {row} is [{policy}, {seed}], expected a policy below {num_policies} and a seed below {num_seeds}"
         );
@@ -368,4 +366,19 @@ fn decode_pairs(
         return Err(wrong(format!("has the row [{}, {}] twice", twice[0].0, twice[0].1)));
     }
     Ok(Some(pairs))
+}
+
+/// Pairs of policy and seed, in the order of the tensor. A negative index is out of range: it becomes a huge number.
+///
+/// # Errors
+/// If the tensor has other elements than `int32`, or rows of another length than two.
+pub fn read_pairs(pairs: &pb::Tensor) -> Result<Vec<(u32, u32)>, DecodeError> {
+    let numbers = tensor::decode::<i32>(pairs, &[DimSize::Any, DimSize::Exactly(2)])?.elements;
+    Ok(numbers.chunks_exact(2).map(|pair| (pair[0] as u32, pair[1] as u32)).collect())
+}
+
+/// The tensor of pairs of policy and seed.
+pub fn write_pairs(pairs: impl Iterator<Item = (u32, u32)>) -> pb::Tensor {
+    let numbers: Vec<i32> = pairs.flat_map(|(policy, seed)| [policy as i32, seed as i32]).collect();
+    tensor::encode(vec![numbers.len() as u32 / 2, 2], &numbers)
 }

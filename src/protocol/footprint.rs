@@ -187,7 +187,7 @@ fn most_features(selection: Option<&pb::FeatureSelection>) -> u64 {
 }
 
 /// Number of policies of an entry: the rows of its weights. The largest possible number if the tensor has no shape.
-fn num_rows(policy: &pb::Policy) -> u64 {
+pub fn num_rows(policy: &pb::Policy) -> u64 {
     let Some(PolicyKind::Weights(pb::Weights { weights: Some(weights), features, .. })) = &policy.kind else {
         return 1;
     };

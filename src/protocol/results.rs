@@ -53,23 +53,23 @@ fn flags<R>(results: &[R], flag: impl Fn(&R) -> bool) -> Option<pb::Tensor> {
 /// # Errors
 /// Columns of other types or of different lengths, or a number that no game has.
 pub fn decode_results(results: &pb::EvaluationResults) -> Result<Vec<PlayedGame>, DecodeError> {
-    let policies: Vec<i32> = read(&results.policy_indices, "policy_indices", DimSize::Any)?;
-    let length = DimSize::Exactly(policies.len() as u32);
-    let seed_indices: Vec<i32> = read(&results.seed_indices, "seed_indices", length)?;
-    let episodes: Vec<i32> = read(&results.episode_indices, "episode_indices", length)?;
-    let seeds: Vec<u64> = read(&results.seeds, "seeds", length)?;
+    let keys = read_keys(
+        [&results.policy_indices, &results.seed_indices, &results.episode_indices],
+        &results.seeds,
+    )?;
+    let length = DimSize::Exactly(keys.len() as u32);
     let lines: Vec<i64> = read(&results.lines, "lines", length)?;
     let pieces: Vec<i64> = read(&results.pieces, "pieces", length)?;
     let steps: Vec<i64> = read(&results.steps, "steps", length)?;
     let scores: Vec<f64> = read(&results.scores, "scores", length)?;
     let ends: Vec<u8> = read(&results.ends, "ends", length)?;
-    let game = |row: usize| {
+    let game = |(row, &(policy, seed_index, episode, seed)): (usize, &ResultKey)| {
         Ok(PlayedGame {
             game: 0,
-            policy: number("policy_indices", row, policies[row])?,
-            seed_index: number("seed_indices", row, seed_indices[row])?,
-            episode: number("episode_indices", row, episodes[row])?,
-            seed: seeds[row],
+            policy,
+            seed_index,
+            episode,
+            seed,
             lines: number("lines", row, lines[row])?,
             pieces: number("pieces", row, pieces[row])?,
             steps: number("steps", row, steps[row])?,
@@ -78,7 +78,7 @@ pub fn decode_results(results: &pb::EvaluationResults) -> Result<Vec<PlayedGame>
                 .ok_or_else(|| DecodeError::without_a_meaning(format!("ends[{row}]"), ends[row].into()))?,
         })
     };
-    (0..policies.len()).map(game).collect()
+    keys.iter().enumerate().map(game).collect()
 }
 
 /// Reads finished estimates, like [`decode_results`].
@@ -86,23 +86,21 @@ pub fn decode_results(results: &pb::EvaluationResults) -> Result<Vec<PlayedGame>
 /// # Errors
 /// Columns of other types or of different lengths, or a negative index.
 pub fn decode_estimates(estimates: &pb::EvaluationEstimates) -> Result<Vec<EstimatedGame>, DecodeError> {
-    let policies: Vec<i32> = read(&estimates.policy_indices, "policy_indices", DimSize::Any)?;
-    let length = DimSize::Exactly(policies.len() as u32);
-    let seed_indices: Vec<i32> = read(&estimates.seed_indices, "seed_indices", length)?;
-    let episodes: Vec<i32> = read(&estimates.episode_indices, "episode_indices", length)?;
-    let seeds: Vec<u64> = read(&estimates.seeds, "seeds", length)?;
+    let indices = [&estimates.policy_indices, &estimates.seed_indices, &estimates.episode_indices];
+    let keys = read_keys(indices, &estimates.seeds)?;
+    let length = DimSize::Exactly(keys.len() as u32);
     let loss_rates: Vec<f64> = read(&estimates.loss_rates, "loss_rates", length)?;
     let lines: Vec<f64> = read(&estimates.lines_per_piece, "lines_per_piece", length)?;
     let steps: Vec<f64> = read(&estimates.steps_per_piece, "steps_per_piece", length)?;
     let scores: Vec<f64> = read(&estimates.score_per_piece, "score_per_piece", length)?;
-    let lasts_longer = tensor::decode_bools(estimates.lasts_longer.as_ref(), "lasts_longer", policies.len())?;
-    let estimate = |row: usize| {
+    let lasts_longer = tensor::decode_bools(estimates.lasts_longer.as_ref(), "lasts_longer", keys.len())?;
+    let estimate = |(row, &(policy, seed_index, episode, seed)): (usize, &ResultKey)| {
         Ok(EstimatedGame {
             game: 0,
-            policy: number("policy_indices", row, policies[row])?,
-            seed_index: number("seed_indices", row, seed_indices[row])?,
-            episode: number("episode_indices", row, episodes[row])?,
-            seed: seeds[row],
+            policy,
+            seed_index,
+            episode,
+            seed,
             estimate: Estimate {
                 loss_rate: loss_rates[row],
                 lines_per_piece: lines[row],
@@ -112,7 +110,27 @@ pub fn decode_estimates(estimates: &pb::EvaluationEstimates) -> Result<Vec<Estim
             },
         })
     };
-    (0..policies.len()).map(estimate).collect()
+    keys.iter().enumerate().map(estimate).collect()
+}
+
+/// What identifies a result: the indices of its policy, its seed and its episode, and its seed.
+type ResultKey = (u32, u32, u32, u64);
+
+fn read_keys(
+    indices: [&Option<pb::Tensor>; 3],
+    seeds: &Option<pb::Tensor>,
+) -> Result<Vec<ResultKey>, DecodeError> {
+    const NAMES: [&str; 3] = ["policy_indices", "seed_indices", "episode_indices"];
+    let policies: Vec<i32> = read(indices[0], NAMES[0], DimSize::Any)?;
+    let length = DimSize::Exactly(policies.len() as u32);
+    let seed_indices: Vec<i32> = read(indices[1], NAMES[1], length)?;
+    let episodes: Vec<i32> = read(indices[2], NAMES[2], length)?;
+    let seeds: Vec<u64> = read(seeds, "seeds", length)?;
+    let key = |row: usize| {
+        let index = |at: usize, column: &[i32]| number(NAMES[at], row, column[row]);
+        Ok((index(0, &policies)?, index(1, &seed_indices)?, index(2, &episodes)?, seeds[row]))
+    };
+    (0..seeds.len()).map(key).collect()
 }
 
 fn read<T: Element>(column: &Option<pb::Tensor>, name: &str, length: DimSize) -> Result<Vec<T>, DecodeError> {

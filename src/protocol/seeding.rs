@@ -189,3 +189,16 @@ fn decode_sequence(letters: &str, set: &PieceSet) -> Result<Arc<[Piece]>, Decode
 fn num_letters(letters: &str) -> usize {
     letters.bytes().filter(|letter| !letter.is_ascii_whitespace()).count()
 }
+
+/// Number of seeds or piece sequences of each policy, without reading them; 0 for a seeding that no evaluation takes.
+pub fn num_seeds(seeding: &pb::Seeding, num_policies: u32) -> u32 {
+    match &seeding.kind {
+        Some(Kind::Seeds(pb::Seeds { seeds, per_policy })) => {
+            let rows = if *per_policy { num_policies.max(1) } else { 1 };
+            seeds.len() as u32 / rows
+        }
+        Some(Kind::Drawn(drawn)) => drawn.count,
+        Some(Kind::PieceSequences(pieces)) => pieces.sequences.len() as u32,
+        Some(Kind::Seed(_)) | None => 0,
+    }
+}

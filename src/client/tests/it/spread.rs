@@ -226,3 +226,16 @@ fn listed_pairs_are_the_only_ones() {
         spread.summary().unwrap().policies.iter().map(|of| (of.policy_index, of.num_games)).collect();
     assert_eq!(summed, [(0, 1), (2, 1)]);
 }
+
+#[test]
+fn an_evaluation_that_no_server_takes_is_asked_for_as_it_is() {
+    let mut spread =
+        spread(&["one", "two"], |request| request.seeding = Some(seeding::from_drawn(1, u32::MAX)));
+    let call = spread.hand_out().unwrap();
+    assert!(call.request.pairs.is_none());
+    let num_games = u64::from(POLICIES) * u64::from(u32::MAX);
+    let Event::Started(started) = started(num_games as usize) else { unreachable!() };
+    let started = Event::Started(pb::EvaluationStarted { num_seeds: u32::MAX, ..started });
+    let refused = spread.take(call.number, message(started)).unwrap_err().to_string();
+    assert!(refused.contains("has 12884901885 games, expected at most"), "{refused}");
+}

@@ -3,8 +3,15 @@
 //! A server that finishes a call gets the next one; a server that fails rests, longer each time, and a server that
 //! runs no evaluations is asked only once. The results and their summary depend only on the request, to the last bit.
 //!
-//! A [`SpreadEvaluation`] makes no calls: it says which one to make next, and is told what came of it. So it serves
+//! A [`SpreadEvaluation`] makes no calls: it says which one to make next, and takes what came of it. So it serves
 //! callers with other ways to a server, such as the workers of a cluster.
+
+mod arrived;
+mod part;
+mod progress;
+
+pub use arrived::Outcomes;
+pub use progress::EvaluationProgress;
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
@@ -14,24 +21,23 @@ use tokio::time::Instant;
 use super::ClientError;
 use super::connection::{FIRST_REST, LONGEST_REST};
 use super::error::unreadable;
+use arrived::{ArrivedResults, ArrivingResult};
+use part::CallPart;
+use progress::{ProgressCounts, ReportClock};
 use tetrion_core::rollout::{EstimatedGame, GameOrder, PlayedGame};
-use tetrion_core::summary::{EstimateTable, GameTable, summarize, summarize_estimates};
+use tetrion_protocol::evaluation::{progress_interval, read_pairs, write_pairs};
+use tetrion_protocol::footprint::num_rows;
 use tetrion_protocol::limits::MAX_GAMES;
 use tetrion_protocol::pb::evaluate_policies_response::Event as Message;
-use tetrion_protocol::results::{
-    decode_estimates, decode_results, encode_estimate_summary, encode_estimates, encode_results,
-    encode_summary,
-};
-use tetrion_protocol::tensor::{self, DimSize};
-use tetrion_protocol::{duration, pb};
+use tetrion_protocol::results::{decode_estimates, decode_results};
+use tetrion_protocol::seeding::num_seeds;
+use tetrion_protocol::{DecodeError, pb};
 
 /// Calls per server at a time if there are several servers: while one call ends with few games left, the other keeps
 /// all threads busy.
 const CALLS_AT_A_TIME: usize = 2;
 /// Calls per server over a whole evaluation: enough for a faster server to take more of them.
 const CALLS_A_SERVER: u64 = 8;
-/// Time between two reports if the request leaves it to the server.
-const DEFAULT_INTERVAL: Duration = Duration::from_secs(1);
 
 /// An evaluation in progress on several servers.
 #[derive(Debug)]
@@ -58,13 +64,6 @@ pub struct SpreadEvaluation {
     totals: ProgressCounts,
 }
 
-/// What has arrived.
-#[derive(Debug)]
-enum ArrivedResults {
-    Games(Vec<PlayedGame>),
-    Estimates(Vec<EstimatedGame>),
-}
-
 /// News of an evaluation in progress.
 #[derive(Clone, Debug)]
 pub enum EvaluationNews {
@@ -79,25 +78,10 @@ pub enum EvaluationNews {
     Lost(ClientError),
 }
 
-/// How far an evaluation is. All numbers only grow.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EvaluationProgress {
-    /// Games finished.
-    pub games: u64,
-    /// Games of the whole evaluation, finished or not.
-    pub num_games: u64,
-    /// Pieces landed, including unfinished games.
-    pub pieces: u64,
-    /// Lines cleared, including unfinished games.
-    pub lines: u64,
-    /// Time since the first call.
-    pub elapsed: Duration,
-}
-
 /// A call to make.
 #[derive(Clone, Debug)]
 pub struct EvaluationCall {
-    /// The number of the call, by which its news are told.
+    /// The number of the call.
     pub number: usize,
     /// The name of the server that gets it.
     pub server: String,
@@ -114,19 +98,6 @@ struct ServerState {
     is_out: bool,
 }
 
-/// Pairs of policy and seed, by their places in the order of the evaluation.
-#[derive(Clone, Debug)]
-enum CallPart {
-    Whole,
-    /// Every n-th pair, because neighbours are similar: a policy that plays long games is in all parts.
-    Share {
-        first: u64,
-        step: u64,
-    },
-    /// Listed pairs, in order.
-    Places(Vec<u64>),
-}
-
 #[derive(Debug)]
 struct Call {
     server: String,
@@ -137,96 +108,6 @@ struct Call {
     has_summary: bool,
     came: ProgressCounts,
     reported: ProgressCounts,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct ProgressCounts {
-    games: u64,
-    pieces: u64,
-    lines: u64,
-}
-
-impl ProgressCounts {
-    fn add(&mut self, other: ProgressCounts) {
-        self.games += other.games;
-        self.pieces += other.pieces;
-        self.lines += other.lines;
-    }
-
-    /// What a server has reported beyond what has come from it.
-    fn beyond(self, came: ProgressCounts) -> ProgressCounts {
-        ProgressCounts {
-            games: self.games.saturating_sub(came.games),
-            pieces: self.pieces.saturating_sub(came.pieces),
-            lines: self.lines.saturating_sub(came.lines),
-        }
-    }
-}
-
-/// When to report.
-#[derive(Debug)]
-struct ReportClock {
-    interval: Duration,
-    began: Option<Instant>,
-    last: Option<Instant>,
-    /// What was reported, below which no later report falls.
-    told: ProgressCounts,
-}
-
-impl CallPart {
-    fn places(&self, num_pairs: u64) -> Box<dyn Iterator<Item = u64> + '_> {
-        match self {
-            CallPart::Whole => Box::new(0..num_pairs),
-            CallPart::Share { first, step } => Box::new((*first..num_pairs).step_by(*step as usize)),
-            CallPart::Places(places) => Box::new(places.iter().copied()),
-        }
-    }
-
-    fn contains(&self, place: u64) -> bool {
-        match self {
-            CallPart::Whole => true,
-            CallPart::Share { first, step } => place % step == *first,
-            CallPart::Places(places) => places.binary_search(&place).is_ok(),
-        }
-    }
-}
-
-/// A game or an estimate, which has its place among all.
-trait ArrivingResult {
-    /// The indices of the policy, the seed and the episode.
-    fn indices(&self) -> (u32, u32, u32);
-    fn set_place(&mut self, place: u64);
-    /// What it adds to the progress.
-    fn counts(&self) -> ProgressCounts;
-}
-
-impl ArrivingResult for PlayedGame {
-    fn indices(&self) -> (u32, u32, u32) {
-        (self.policy, self.seed_index, self.episode)
-    }
-
-    fn set_place(&mut self, place: u64) {
-        self.game = place;
-    }
-
-    fn counts(&self) -> ProgressCounts {
-        ProgressCounts { games: 1, pieces: self.pieces, lines: self.lines }
-    }
-}
-
-impl ArrivingResult for EstimatedGame {
-    fn indices(&self) -> (u32, u32, u32) {
-        (self.policy, self.seed_index, self.episode)
-    }
-
-    fn set_place(&mut self, place: u64) {
-        self.game = place;
-    }
-
-    /// An estimate does not tell how much was played for it.
-    fn counts(&self) -> ProgressCounts {
-        ProgressCounts { games: 1, pieces: 0, lines: 0 }
-    }
 }
 
 impl SpreadEvaluation {
@@ -240,13 +121,15 @@ impl SpreadEvaluation {
         num_servers: usize,
         patience: Duration,
     ) -> Result<SpreadEvaluation, ClientError> {
-        let num_policies = request.policies.iter().map(num_rows).fold(0, u32::saturating_add);
+        let rows = request.policies.iter().map(num_rows).fold(0, u64::saturating_add);
+        let num_policies = rows.try_into().unwrap_or(u32::MAX);
         let num_seeds = request.seeding.as_ref().map_or(0, |seeding| num_seeds(seeding, num_policies));
-        let pairs = request.pairs.as_ref().map(read_pairs).transpose()?;
-        let interval = match &request.progress_interval {
-            None => Some(DEFAULT_INTERVAL),
-            Some(interval) => duration::decode(interval).filter(|interval| !interval.is_zero()),
-        };
+        let mut pairs = request.pairs.as_ref().map(read_pairs).transpose().map_err(unreadable)?;
+        if let Some(pairs) = &mut pairs {
+            pairs.sort_unstable();
+        }
+        // A server refuses what cannot be an interval.
+        let interval = progress_interval(request.progress_interval.as_ref()).ok().flatten();
         let rows = match request.loss_estimation {
             None => ArrivedResults::Games(Vec::new()),
             Some(_) => ArrivedResults::Estimates(Vec::new()),
@@ -266,12 +149,7 @@ impl SpreadEvaluation {
             arrived: Vec::new(),
             rows,
             failing_since: None,
-            clock: ReportClock {
-                interval: interval.unwrap_or(Duration::MAX),
-                began: None,
-                last: None,
-                told: ProgressCounts::default(),
-            },
+            clock: ReportClock::new(interval),
             totals: ProgressCounts::default(),
         };
         let (num_pairs, num_games) = (spread.order().num_pairs(), spread.order().num_games());
@@ -323,19 +201,14 @@ impl SpreadEvaluation {
         }
         let order = self.order();
         if !matches!(part, CallPart::Whole) {
-            let pairs: Vec<i32> = part
-                .places(order.num_pairs())
-                .map(|place| order.pair(place))
-                .flat_map(|(policy, seed)| [policy as i32, seed as i32])
-                .collect();
-            request.pairs = Some(tensor::encode(vec![pairs.len() as u32 / 2, 2], &pairs));
+            request.pairs = Some(write_pairs(part.places(order.num_pairs()).map(|place| order.pair(place))));
             request.include_results = true; // its summary is not that of all games
         }
-        let num_games = part.places(order.num_pairs()).count() as u64 * u64::from(order.episodes);
+        let num_games = part.len(order.num_pairs()).saturating_mul(order.episodes.into());
         let part = self.queue.pop_front().expect("it was seen");
         self.num_calls += 1;
         let number = self.num_calls;
-        self.clock.began.get_or_insert(now);
+        self.clock.begin(now);
         let (came, reported) = Default::default();
         let call = Call {
             server: server.clone(),
@@ -381,31 +254,16 @@ impl SpreadEvaluation {
             _ if !call.has_started => {
                 Err(wrong("the evaluation did not begin with a description of what is played"))
             }
-            Some(Message::Results(results)) => {
-                let games = decode_results(&results).map_err(unreadable)?;
-                let ArrivedResults::Games(_) = self.rows else {
-                    return Err(of_another_kind("results", "estimates"));
-                };
-                let games = self.place(number, games)?;
-                let ArrivedResults::Games(rows) = &mut self.rows else { unreachable!("it was checked") };
-                rows.extend(&games);
-                Ok((!games.is_empty()).then_some(EvaluationNews::Games(games)))
-            }
+            Some(Message::Results(results)) => self.arrive::<PlayedGame>(number, || decode_results(&results)),
             Some(Message::Estimates(estimates)) => {
-                let ArrivedResults::Estimates(_) = self.rows else {
-                    return Err(of_another_kind("estimates", "results"));
-                };
-                let estimates = self.place(number, decode_estimates(&estimates).map_err(unreadable)?)?;
-                let ArrivedResults::Estimates(rows) = &mut self.rows else { unreachable!("it was checked") };
-                rows.extend(&estimates);
-                Ok((!estimates.is_empty()).then_some(EvaluationNews::Estimates(estimates)))
+                self.arrive::<EstimatedGame>(number, || decode_estimates(&estimates))
             }
             Some(Message::Progress(progress)) => {
                 self.hear(number, &progress);
                 Ok(self.report_if_due().map(EvaluationNews::Progress))
             }
             Some(Message::Summary(summary)) => self.end_with(number, summary).map(|()| None),
-            // Of a later revision; or a recording, which nobody asked for.
+            // Of a later revision; or a recording, although no request asks for one.
             Some(Message::Recording(_)) | None => Ok(None),
         }
     }
@@ -423,30 +281,14 @@ impl SpreadEvaluation {
 
     /// A report if it is time for one. The last one, on all games, is up to the caller.
     pub fn report_if_due(&mut self) -> Option<EvaluationProgress> {
-        let now = Instant::now();
-        // A message that is a little early counts as in time.
-        let pause = self.clock.interval.saturating_sub(self.clock.interval / 4);
-        let last = self.clock.last.or(self.clock.began)?;
-        if now - last < pause || self.counts().games == self.order().num_games() {
-            return None;
-        }
-        self.clock.last = Some(now);
-        Some(self.report())
+        let is_due = self.clock.is_due(Instant::now()) && self.counts().games < self.order().num_games();
+        is_due.then(|| self.report())
     }
 
     /// A report on everything so far.
     pub fn report(&mut self) -> EvaluationProgress {
-        let now = self.counts();
-        // The games of a lost call begin again; the reported numbers wait until they have caught up.
-        let told = &mut self.clock.told;
-        *told = ProgressCounts {
-            games: now.games.max(told.games),
-            pieces: now.pieces.max(told.pieces),
-            lines: now.lines.max(told.lines),
-        };
-        let ProgressCounts { games, pieces, lines } = *told;
-        let elapsed = self.clock.began.map_or(Duration::ZERO, |began| began.elapsed());
-        EvaluationProgress { games, num_games: self.order().num_games(), pieces, lines, elapsed }
+        let (counts, num_games) = (self.counts(), self.order().num_games());
+        self.clock.report(counts, num_games)
     }
 
     /// What has arrived, and what servers have reported beyond that.
@@ -512,14 +354,7 @@ impl SpreadEvaluation {
 
     /// The message of all games or estimates, in the order of policy, seed and episode.
     pub fn results(&self) -> Message {
-        match &self.rows {
-            ArrivedResults::Games(rows) => {
-                Message::Results(encode_results(&in_order(rows, |game| game.game)))
-            }
-            ArrivedResults::Estimates(rows) => {
-                Message::Estimates(encode_estimates(&in_order(rows, |one| one.game)))
-            }
-        }
+        self.rows.message()
     }
 
     /// The summary of all games: of the server that played all, or else computed like a server's.
@@ -527,58 +362,28 @@ impl SpreadEvaluation {
     /// # Errors
     /// [`ClientError::Answer`] if games are missing.
     pub fn summary(&self) -> Result<pb::EvaluationSummary, ClientError> {
-        let started = self.started.as_ref().ok_or_else(|| wrong("the evaluation has not begun"))?;
         if let Some(summary) = &self.summary {
             return Ok(summary.clone());
         }
-        let order = self.order();
-        let missing = order.num_games() - self.num_arrived();
-        if missing > 0 {
-            return Err(games_missing(missing));
-        }
-        Ok(match &self.rows {
-            ArrivedResults::Games(rows) => {
-                let mut table = GameTable::new(order.num_games());
-                rows.iter().for_each(|game| table.record(game));
-                let (policies, differences) = summarize(order, &table, started.baseline);
-                encode_summary(&policies, &differences)
-            }
-            ArrivedResults::Estimates(rows) => {
-                let mut table = EstimateTable::new(order.num_games());
-                rows.iter().for_each(|estimate| table.record(estimate));
-                encode_estimate_summary(&summarize_estimates(order, &table))
-            }
-        })
+        self.check_complete()?;
+        let baseline = self.started.as_ref().and_then(|started| started.baseline);
+        Ok(self.rows.summary(self.order(), baseline))
     }
 
     /// The games of each policy, or its estimates, in the order of seeds and episodes.
-    pub(super) fn into_outcomes(self) -> Outcomes {
-        let order = self.order();
-        let games = |policy| order.games(policy).len();
-        match &self.rows {
-            ArrivedResults::Games(rows) => {
-                let mut rows = in_order(rows, |game| game.game).into_iter();
-                Outcomes::Games(
-                    (0..self.num_policies)
-                        .map(|policy| rows.by_ref().take(games(policy)).collect())
-                        .collect(),
-                )
-            }
-            ArrivedResults::Estimates(rows) => {
-                let mut rows = in_order(rows, |one| one.game).into_iter();
-                Outcomes::Estimates(
-                    (0..self.num_policies)
-                        .map(|policy| rows.by_ref().take(games(policy)).collect())
-                        .collect(),
-                )
-            }
-        }
+    ///
+    /// # Errors
+    /// [`ClientError::Answer`] if games are missing.
+    pub(super) fn into_outcomes(mut self) -> Result<Outcomes, ClientError> {
+        self.check_complete()?;
+        let rows = std::mem::replace(&mut self.rows, ArrivedResults::Games(Vec::new()));
+        Ok(rows.into_outcomes(self.order()))
     }
 
-    fn num_arrived(&self) -> u64 {
-        match &self.rows {
-            ArrivedResults::Games(rows) => rows.len() as u64,
-            ArrivedResults::Estimates(rows) => rows.len() as u64,
+    fn check_complete(&self) -> Result<(), ClientError> {
+        match self.order().num_games() - self.rows.len() {
+            0 => Ok(()),
+            missing => Err(games_missing(missing)),
         }
     }
 
@@ -599,6 +404,9 @@ impl SpreadEvaluation {
         if let Some((name, ours, theirs)) = expected.into_iter().find(|(_, ours, theirs)| ours != theirs) {
             return Err(wrong(format!("the evaluation has {theirs} {name}, expected {ours}")));
         }
+        if num_games > MAX_GAMES {
+            return Err(wrong(format!("the evaluation has {num_games} games, expected at most {MAX_GAMES}")));
+        }
         started.num_games = num_games;
         self.calls.get_mut(&number).expect("it is in progress").has_started = true;
         match &self.started {
@@ -612,21 +420,29 @@ impl SpreadEvaluation {
         }
     }
 
-    /// Gives games their places. Returns those that had not arrived in an earlier call.
-    fn place<T: ArrivingResult>(&mut self, number: usize, outcomes: Vec<T>) -> Result<Vec<T>, ClientError> {
-        let mut new = Vec::with_capacity(outcomes.len());
+    /// Takes games or estimates, and gives them their places. The news are those that had not arrived in an earlier call.
+    fn arrive<T: ArrivingResult>(
+        &mut self,
+        number: usize,
+        decode: impl FnOnce() -> Result<Vec<T>, DecodeError>,
+    ) -> Result<Option<EvaluationNews>, ClientError> {
+        let expected = self.rows.event();
+        if T::among(&mut self.rows).is_none() {
+            return Err(wrong(format!("the evaluation sent {}, expected {expected}", T::EVENT)));
+        }
+        let results = decode().map_err(unreadable)?;
+        let mut new = Vec::with_capacity(results.len());
         let episodes = u64::from(self.order().episodes);
-        for mut outcome in outcomes {
-            let (policy, seed, episode) = outcome.indices();
-            let call = &self.calls[&number];
+        for mut result in results {
+            let counts = result.counts();
+            let ((policy, seed, episode), own_place) = result.key();
             let place = self.order().place(policy, seed, episode);
+            let call = self.calls.get_mut(&number).expect("it is in progress");
             let Some(place) = place.filter(|place| call.part.contains(place / episodes)) else {
                 return Err(wrong(format!(
                     "the evaluation has a game that was not asked for: policy {policy}, seed {seed}, episode {episode}"
                 )));
             };
-            let counts = outcome.counts();
-            let call = self.calls.get_mut(&number).expect("it is in progress");
             call.came.add(counts);
             let arrived = std::mem::replace(&mut self.arrived[place as usize], number as u32);
             if arrived == number as u32 {
@@ -635,11 +451,12 @@ impl SpreadEvaluation {
             // Some episodes of a seed may have come before its call was lost.
             if arrived == 0 {
                 self.totals.add(counts);
-                outcome.set_place(place);
-                new.push(outcome);
+                *own_place = place;
+                new.push(result);
             }
         }
-        Ok(new)
+        T::among(&mut self.rows).expect("it was checked").extend(&new);
+        Ok((!new.is_empty()).then(|| T::news(new)))
     }
 
     /// Takes the summary that ends a call.
@@ -666,14 +483,7 @@ impl SpreadEvaluation {
         let games = |policy| (policy, order.games(policy).len() as u64);
         let expected: Vec<(u32, u64)> =
             (0..order.num_policies).map(games).filter(|(_, num_games)| *num_games > 0).collect();
-        let given: Vec<(u32, u64)> = match &self.rows {
-            ArrivedResults::Games(_) => {
-                summary.policies.iter().map(|of| (of.policy_index, of.num_games)).collect()
-            }
-            ArrivedResults::Estimates(_) => {
-                summary.estimates.iter().map(|of| (of.policy_index, of.num_estimates)).collect()
-            }
-        };
+        let given = self.rows.summed(summary);
         if given != expected {
             let differs = |at: &usize| given[*at] != expected[(*at).min(expected.len() - 1)];
             let (shown, all) = (given.len(), expected.len());
@@ -702,7 +512,7 @@ impl SpreadEvaluation {
     /// Puts what is missing of a part back into the queue.
     fn ask_again(&mut self, part: CallPart) {
         let (num_pairs, episodes) = (self.order().num_pairs(), self.order().episodes as usize);
-        if matches!(part, CallPart::Whole) && self.num_arrived() == 0 {
+        if matches!(part, CallPart::Whole) && self.rows.len() == 0 {
             self.queue.push_back(CallPart::Whole);
             return;
         }
@@ -718,61 +528,8 @@ impl SpreadEvaluation {
     }
 }
 
-/// What has come of an evaluation: games, or estimates of how long they last.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Outcomes {
-    /// The games of each policy, in the order of their seeds and episodes.
-    Games(Vec<Vec<PlayedGame>>),
-    /// The estimates of each policy, in the order of their seeds and episodes.
-    Estimates(Vec<Vec<EstimatedGame>>),
-}
-
-fn in_order<T: Clone>(rows: &[T], place: impl Fn(&T) -> u64) -> Vec<T> {
-    let mut rows = rows.to_vec();
-    rows.sort_unstable_by_key(place);
-    rows
-}
-
-/// How many policies an entry of a request is.
-fn num_rows(policy: &pb::Policy) -> u32 {
-    match &policy.kind {
-        Some(pb::policy::Kind::Weights(pb::Weights { weights: Some(weights), .. })) => {
-            match weights.shape[..] {
-                [rows, _] => rows,
-                _ => 1,
-            }
-        }
-        _ => 1,
-    }
-}
-
-fn num_seeds(seeding: &pb::Seeding, num_policies: u32) -> u32 {
-    match &seeding.kind {
-        Some(pb::seeding::Kind::Seeds(pb::Seeds { seeds, per_policy })) => {
-            let rows = if *per_policy { num_policies.max(1) } else { 1 };
-            seeds.len() as u32 / rows
-        }
-        Some(pb::seeding::Kind::Drawn(drawn)) => drawn.count,
-        Some(pb::seeding::Kind::PieceSequences(pieces)) => pieces.sequences.len() as u32,
-        Some(pb::seeding::Kind::Seed(_)) | None => 0,
-    }
-}
-
-/// The pairs of a request, in ascending order. A server refuses those that do not exist.
-fn read_pairs(pairs: &pb::Tensor) -> Result<Vec<(u32, u32)>, ClientError> {
-    let numbers = tensor::decode::<i32>(pairs, &[DimSize::Any, DimSize::Exactly(2)]).map_err(unreadable)?;
-    let pairs = numbers.elements.chunks_exact(2).map(|pair| (pair[0] as u32, pair[1] as u32));
-    let mut pairs: Vec<(u32, u32)> = pairs.collect();
-    pairs.sort_unstable();
-    Ok(pairs)
-}
-
 fn wrong(problem: impl Into<String>) -> ClientError {
     ClientError::Answer(problem.into())
-}
-
-fn of_another_kind(got: &str, expected: &str) -> ClientError {
-    wrong(format!("the evaluation sent {got}, expected {expected}"))
 }
 
 fn games_missing(missing: u64) -> ClientError {
