@@ -73,13 +73,13 @@ impl<T: CallTarget> Stub<T> {
         timeout: Option<f64>,
     ) -> PyResult<Bytes> {
         let timeout = timeout_of(timeout);
-        let request = request(message, metadata, timeout).map_err(|status| refused(py, status))?;
+        let request = request(message, metadata, timeout).map_err(refused)?;
         let call = async {
             let mut calls = calls(self.target.clone()).await?;
             only(calls.server_streaming(request, path, RawBytes).await?.into_inner()).await
         };
         let answer = self.executor.wait(py, until(&self.closed, timeout, call))?;
-        answer.map_err(|status| refused(py, status))
+        answer.map_err(refused)
     }
 
     /// Starts a call with one request and many answers.
@@ -93,7 +93,7 @@ impl<T: CallTarget> Stub<T> {
     ) -> PyResult<Stream> {
         let (path, timeout) = (path_of(path)?, timeout_of(timeout));
         let request = request(Bytes::copy_from_slice(message), metadata, timeout);
-        let request = request.map_err(|status| refused(py, status))?;
+        let request = request.map_err(refused)?;
         let target = self.target.clone();
         let opening = async { calls(target).await?.server_streaming(request, path, RawBytes).await };
         Ok(Stream::new(py, &self.executor, self.closed.clone(), opening, timeout, None))
@@ -104,7 +104,7 @@ impl<T: CallTarget> Stub<T> {
         let path = path_of(path)?;
         let (sender, receiver) = mpsc::unbounded_channel();
         let request = request(UnboundedReceiverStream::new(receiver), metadata, None);
-        let request = request.map_err(|status| refused(py, status))?;
+        let request = request.map_err(refused)?;
         let target = self.target.clone();
         let opening = async { calls(target).await?.streaming(request, path, RawBytes).await };
         Ok(Stream::new(py, &self.executor, self.closed.clone(), opening, None, Some(sender)))
@@ -197,6 +197,6 @@ pub(crate) fn metadata_of(pairs: Metadata) -> tonic::Result<MetadataMap> {
 }
 
 /// The exception for a failed call.
-pub(crate) fn refused(_py: Python<'_>, status: Status) -> PyErr {
+pub(crate) fn refused(status: Status) -> PyErr {
     CallError::new_err(described(&failure(status)))
 }

@@ -32,8 +32,8 @@ impl Channel {
         self.stub.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn stub(&self, py: Python<'_>) -> PyResult<Stub<tonic::transport::Channel>> {
-        self.lock().clone().ok_or_else(|| refused(py, closed()))
+    pub(crate) fn stub(&self) -> PyResult<Stub<tonic::transport::Channel>> {
+        self.lock().clone().ok_or_else(|| refused(closed()))
     }
 }
 
@@ -110,7 +110,7 @@ impl Channel {
         metadata: Metadata,
         timeout: Option<f64>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        self.stub(py)?.call(py, path, message, metadata, timeout)
+        self.stub()?.call(py, path, message, metadata, timeout)
     }
 
     /// Steps all environments of a session, with the answer in a block. Returns False if Python must read the answer
@@ -130,7 +130,7 @@ impl Channel {
     ) -> PyResult<Bound<'py, PyAny>> {
         let path = PathAndQuery::from_static("/tetrion.v1.EnvironmentService/Step");
         let request = actions.request(session, number).encode_to_vec();
-        let answer = self.stub(py)?.answer(py, path, request.into(), metadata, timeout)?;
+        let answer = self.stub()?.answer(py, path, request.into(), metadata, timeout)?;
         steps.fill(py, number, block, || answer_of_call(answer))
     }
 
@@ -143,12 +143,12 @@ impl Channel {
         metadata: Metadata,
         timeout: Option<f64>,
     ) -> PyResult<Stream> {
-        self.stub(py)?.stream(py, path, message, metadata, timeout)
+        self.stub()?.stream(py, path, message, metadata, timeout)
     }
 
     /// Starts a call with many requests and many answers.
     fn exchange(&self, py: Python<'_>, path: &str, metadata: Metadata) -> PyResult<Stream> {
-        self.stub(py)?.exchange(py, path, metadata)
+        self.stub()?.exchange(py, path, metadata)
     }
 
     /// Closes the connection, which ends every call.

@@ -24,6 +24,7 @@ use super::Services;
 use super::call::{Metadata, closed, metadata_of, refused};
 use super::channel::Channel;
 use super::executor::Executor;
+use super::failure::{described, failure};
 
 pyo3::create_exception!(
     tetrion._native,
@@ -65,9 +66,9 @@ impl CallSettings {
 }
 
 /// The way to a server, who waits for it, and what ends it.
-fn way(py: Python<'_>, server: &Bound<'_, PyAny>) -> PyResult<(Link, Executor, CancellationToken)> {
+fn way(server: &Bound<'_, PyAny>) -> PyResult<(Link, Executor, CancellationToken)> {
     if let Ok(channel) = server.cast::<Channel>() {
-        let stub = channel.get().stub(py)?;
+        let stub = channel.get().stub()?;
         return Ok((Link::new(stub.target), stub.executor, stub.closed));
     }
     let services = server.cast::<Services>().map_err(|_| PyTypeError::new_err("expected a connection"))?;
@@ -75,8 +76,8 @@ fn way(py: Python<'_>, server: &Bound<'_, PyAny>) -> PyResult<(Link, Executor, C
     Ok((Link::new(stub.target), stub.executor, stub.closed))
 }
 
-fn links(py: Python<'_>, servers: &Servers<'_>) -> PyResult<Vec<(String, Link)>> {
-    servers.iter().map(|(name, server)| Ok((name.clone(), way(py, server)?.0))).collect()
+fn links(servers: &Servers<'_>) -> PyResult<Vec<(String, Link)>> {
+    servers.iter().map(|(name, server)| Ok((name.clone(), way(server)?.0))).collect()
 }
 
 #[pymethods]
@@ -85,7 +86,6 @@ impl PyEvaluationRun {
     /// will be.
     #[new]
     fn new(
-        py: Python<'_>,
         request: &[u8],
         servers: Servers<'_>,
         num_servers: usize,
@@ -94,12 +94,12 @@ impl PyEvaluationRun {
     ) -> PyResult<PyEvaluationRun> {
         let request = decoded::<pb::EvaluatePoliciesRequest>(request)?;
         let (_, first) = servers.first().ok_or_else(|| PyValueError::new_err("there is no server"))?;
-        let (_, executor, disconnected) = way(py, first)?;
-        let metadata = metadata_of(metadata).map_err(|status| refused(py, status))?;
+        let (_, executor, disconnected) = way(first)?;
+        let metadata = metadata_of(metadata).map_err(refused)?;
         let settings =
             CallSettings { metadata, min_revision: request.min_revision, patience: seconds(patience) };
-        let client = settings.client(links(py, &servers)?);
-        let run = client.start_evaluation(request, num_servers).map_err(|error| raised(py, error))?;
+        let client = settings.client(links(&servers)?);
+        let run = client.start_evaluation(request, num_servers).map_err(raised)?;
         Ok(PyEvaluationRun {
             run: Mutex::new(Some(run)),
             settings,
@@ -112,7 +112,7 @@ impl PyEvaluationRun {
 
     /// Gives further calls to these servers.
     fn use_servers(&self, py: Python<'_>, servers: Servers<'_>) -> PyResult<()> {
-        let client = self.settings.client(links(py, &servers)?);
+        let client = self.settings.client(links(&servers)?);
         if let Some(run) = self.executor.wait(py, self.run.lock())?.as_mut() {
             run.use_servers(&client);
         }
@@ -136,17 +136,23 @@ impl PyEvaluationRun {
             }
             Ok(news.flatten())
         })?;
-        let Some(news) = news.map_err(|error: NewsError| error.raised(py))? else { return Ok(None) };
-        let told = match news {
+        let Some(news) = news.map_err(|error: NewsError| error.raised())? else { return Ok(None) };
+        let (kind, news) = match news {
             EvaluationNews::Started(started) => ("started", message(py, &*started).into_any()),
             EvaluationNews::Games(games) => ("results", message(py, &encode_results(&games)).into_any()),
             EvaluationNews::Estimates(some) => {
                 ("estimates", message(py, &encode_estimates(&some)).into_any())
             }
             EvaluationNews::Progress(now) => ("progress", message(py, &encode_progress(now)).into_any()),
-            EvaluationNews::Lost(error) => ("lost", raised(py, error).value(py).getattr("args")?),
+            EvaluationNews::Lost(error) => {
+                let failed = match NewsError::from(error) {
+                    NewsError::Call(status) => described(&failure(*status)),
+                    NewsError::Answer(problem) => described(&Status::internal(problem)),
+                };
+                ("lost", failed.into_pyobject(py)?.into_any())
+            }
         };
-        Ok(Some(told))
+        Ok(Some((kind, news)))
     }
 
     /// Everything that has come, in order: the results, what was played, and the summary.
@@ -177,7 +183,7 @@ impl Drop for PyEvaluationRun {
     }
 }
 
-/// An evaluation without connections: it says which call to make next, and is told what came of it.
+/// An evaluation without connections: it says which call to make next, and takes what came of it.
 #[pyclass(frozen, name = "Spread", module = "tetrion._native")]
 pub(crate) struct PySpread(std::sync::Mutex<SpreadEvaluation>);
 
@@ -192,9 +198,9 @@ impl PySpread {
     /// An evaluation from its encoded request, before the first call. `num_servers` is about how many servers there will
     /// be.
     #[new]
-    fn new(py: Python<'_>, request: &[u8], num_servers: usize, patience: f64) -> PyResult<PySpread> {
+    fn new(request: &[u8], num_servers: usize, patience: f64) -> PyResult<PySpread> {
         let spread = SpreadEvaluation::new(decoded(request)?, num_servers, seconds(patience));
-        Ok(PySpread(std::sync::Mutex::new(spread.map_err(|error| raised(py, error))?)))
+        Ok(PySpread(std::sync::Mutex::new(spread.map_err(raised)?)))
     }
 
     /// Names the servers that get calls from now on.
@@ -209,9 +215,9 @@ impl PySpread {
     }
 
     /// Takes an encoded message of a call.
-    fn take(&self, py: Python<'_>, number: usize, answer: &[u8]) -> PyResult<()> {
+    fn take(&self, number: usize, answer: &[u8]) -> PyResult<()> {
         let taken = self.spread().take(number, decoded(answer)?);
-        taken.map(drop).map_err(|error| raised(py, error))
+        taken.map(drop).map_err(raised)
     }
 
     /// Takes the encoded progress of a call in progress.
@@ -221,7 +227,7 @@ impl PySpread {
     }
 
     /// Takes the end of a call; a lost one is made again.
-    fn end(&self, py: Python<'_>, number: usize, is_lost: bool) -> PyResult<()> {
+    fn end(&self, number: usize, is_lost: bool) -> PyResult<()> {
         let ended = match is_lost {
             true => Err(ClientError::Lost {
                 address: String::new(),
@@ -230,7 +236,7 @@ impl PySpread {
             }),
             false => Ok(()),
         };
-        self.spread().end(number, ended).map(drop).map_err(|error| raised(py, error))
+        self.spread().end(number, ended).map(drop).map_err(raised)
     }
 
     /// An encoded report, if it is time for one.
@@ -271,20 +277,20 @@ impl From<ClientError> for NewsError {
 }
 
 impl NewsError {
-    fn raised(self, py: Python<'_>) -> PyErr {
+    fn raised(self) -> PyErr {
         match self {
-            NewsError::Call(status) => refused(py, *status),
+            NewsError::Call(status) => refused(*status),
             NewsError::Answer(problem) => AnswerError::new_err(problem),
         }
     }
 }
 
-fn raised(py: Python<'_>, error: ClientError) -> PyErr {
-    NewsError::from(error).raised(py)
+fn raised(error: ClientError) -> PyErr {
+    NewsError::from(error).raised()
 }
 
 fn outcome<'py>(py: Python<'py>, spread: &SpreadEvaluation) -> PyResult<EncodedOutcome<'py>> {
-    let summary = spread.summary().map_err(|error| raised(py, error))?;
+    let summary = spread.summary().map_err(raised)?;
     let results = match spread.results() {
         Event::Results(results) => message(py, &results),
         Event::Estimates(estimates) => message(py, &estimates),

@@ -107,7 +107,7 @@ impl Services {
     fn session(&self, py: Python<'_>, name: &str) -> PyResult<PySession> {
         // Without the GIL, which the call that holds the session's lock may need.
         let session = py.detach(|| self.stub().target.session(name).map(PySession::new));
-        session.map_err(|status| refused(py, status))
+        session.map_err(refused)
     }
 
     /// Starts a call with one request and many answers.

@@ -1,7 +1,6 @@
 //! Messages of the protocol for Python: values whose fields are attributes, by the descriptors of the proto files.
 //!
-//! A message belongs to whoever made it, and only that one may change it: what an attribute returns is a copy. The copy
-//! refuses changes, which would be lost, and lists are tuples for the same reason. All kinds have one Python type, because
+//! Only the code that has made a message may change it: what an attribute returns is a copy. The copy refuses changes, which would be lost, and lists are tuples for the same reason. All kinds have one Python type, because
 //! an object of a type that Python has made takes ten times as long to make.
 
 use std::collections::HashMap;

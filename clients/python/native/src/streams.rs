@@ -203,7 +203,7 @@ impl Stream {
                 self.executor.wait(py, self.next())?
             }
         };
-        answer.map_err(|status| refused(py, status))
+        answer.map_err(refused)
     }
 
     fn write(&self, py: Python<'_>, message: Bytes) {

@@ -1,14 +1,16 @@
 """The extension module: services in this process, connections, and work without sessions. Its source is in `native/`."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
+
+_Failure: TypeAlias = tuple[str, str, str, dict[str, str], list[tuple[str, str]], float | None, str]
 
 class CallError(Exception):
     """A failed call; its arguments are a `Failure` of `tetrion._checks.failures`."""
 
-    args: tuple[str, str, str, dict[str, str], list[tuple[str, str]], float | None, str]
+    args: _Failure
 
-def failure_of(status: bytes) -> tuple[str, str, str, dict[str, str], list[tuple[str, str]], float | None, str]: ...
+def failure_of(status: bytes) -> _Failure: ...
 
 class Message:
     """A message of the protocol."""

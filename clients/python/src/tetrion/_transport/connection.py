@@ -11,7 +11,7 @@ import logging
 import os
 import time
 import weakref
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypedDict
 
 from tetrion import _native
@@ -260,19 +260,6 @@ class Connection:
         self.check_server()
         return self._transport.stream("WatchSession", request, None, self.metadata((("x-session", request.session),)))
 
-    def evaluate(self, request: pb.EvaluatePoliciesRequest) -> Generator[pb.EvaluatePoliciesResponse, None, None]:
-        """Plays many games on one server and yields the messages as they come. Closing the iterator ends the games."""
-        self.check_usable()
-        self.check_server()
-        request.min_revision = self.min_revision
-        call = self._transport.stream("EvaluatePolicies", request, None, self.metadata())
-        try:
-            yield from call
-        except TetrionError as error:
-            raise self.failure(error) from None
-        finally:
-            call.cancel()
-
     def evaluate_patiently(
         self, request: pb.EvaluatePoliciesRequest, hear: Callable[[pb.EvaluatePoliciesResponse], None] | None = None
     ) -> list[pb.EvaluatePoliciesResponse]:
@@ -280,28 +267,37 @@ class Connection:
 
         Args:
             request: The request.
-            hear: Called with each message as it comes.
+            hear: Called with each message as it comes. If it raises an exception, the games end.
         """
+        self.check_usable()
+        self.check_server()
+        request.min_revision = self.min_revision
         patience = Patience(self)
         while True:
             messages = []
+            call = self._transport.stream("EvaluatePolicies", request, None, self.metadata())
             try:
-                for message in self.evaluate(request):
+                for message in call:
                     if hear is not None:
                         hear(message)
                     messages.append(message)
-            except ServerUnavailableError as error:
-                patience.wait(error)
+            except TetrionError as error:
+                failure = self.failure(error)
+                if not isinstance(failure, ServerUnavailableError):
+                    raise failure from None
+                patience.wait(failure)
             else:
                 return messages
+            finally:
+                call.cancel()
 
     @contextlib.contextmanager
     def evaluation(self, request: pb.EvaluatePoliciesRequest, num_servers: int) -> Iterator[_native.EvaluationRun]:
         """Plays many games on all servers, of which there are about `num_servers`, however often one is lost.
 
         Raises:
-            TetrionError: A server refuses the request, answers what nobody has asked for, or none has answered for as long
-                as this connection is patient.
+            TetrionError: A server refuses the request, its answer does not fit, or none has answered for as long as this
+                connection is patient.
         """
         self.check_usable()
         self.check_server()
