@@ -1,6 +1,6 @@
 //! What has arrived of an evaluation: games, or estimates of how long they last.
 
-use super::EvaluationNews;
+use super::news::EvaluationNews;
 use super::progress::ProgressCounts;
 use tetrion_core::rollout::{EstimatedGame, GameOrder, PlayedGame};
 use tetrion_core::summary::{EstimateTable, GameTable, summarize, summarize_estimates};

@@ -7,10 +7,12 @@
 //! callers with other ways to a server, such as the workers of a cluster.
 
 mod arrived;
+mod news;
 mod part;
 mod progress;
 
 pub use arrived::Outcomes;
+pub use news::EvaluationNews;
 pub use progress::EvaluationProgress;
 
 use std::collections::{HashMap, VecDeque};
@@ -62,20 +64,6 @@ pub struct SpreadEvaluation {
     clock: ReportClock,
     /// What the ended calls come to, with the games that have arrived in others.
     totals: ProgressCounts,
-}
-
-/// News of an evaluation in progress.
-#[derive(Clone, Debug)]
-pub enum EvaluationNews {
-    /// A server has described what is played.
-    Started(Box<pb::EvaluationStarted>),
-    /// Games that have finished, in any order.
-    Games(Vec<PlayedGame>),
-    /// Estimates that have finished, in any order.
-    Estimates(Vec<EstimatedGame>),
-    Progress(EvaluationProgress),
-    /// A call was lost; its missing games will be asked for again.
-    Lost(ClientError),
 }
 
 /// A call to make.
