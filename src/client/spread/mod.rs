@@ -248,7 +248,7 @@ impl SpreadEvaluation {
             }
             Some(Message::Progress(progress)) => {
                 self.hear(number, &progress);
-                Ok(self.report_if_due().map(EvaluationNews::Progress))
+                Ok(self.is_report_due().then(|| EvaluationNews::Progress(self.report())))
             }
             Some(Message::Summary(summary)) => self.end_with(number, summary).map(|()| None),
             // Of a later revision; or a recording, although no request asks for one.
@@ -267,10 +267,9 @@ impl SpreadEvaluation {
             ProgressCounts { games: games_done.min(call.num_games), pieces: pieces_done, lines: lines_done };
     }
 
-    /// A report if it is time for one. The last one, on all games, is up to the caller.
-    pub fn report_if_due(&mut self) -> Option<EvaluationProgress> {
-        let is_due = self.clock.is_due(Instant::now()) && self.counts().games < self.order().num_games();
-        is_due.then(|| self.report())
+    /// Whether it is time for a report. The last one, on all games, is up to the caller.
+    pub fn is_report_due(&self) -> bool {
+        self.clock.is_due(Instant::now()) && self.counts().games < self.order().num_games()
     }
 
     /// A report on everything so far.

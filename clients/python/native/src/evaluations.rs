@@ -239,9 +239,9 @@ impl PySpread {
         self.spread().end(number, ended).map(drop).map_err(raised)
     }
 
-    /// An encoded report, if it is time for one.
-    fn report_if_due<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
-        self.spread().report_if_due().map(|now| message(py, &encode_progress(now)))
+    /// Whether it is time for a report.
+    fn is_report_due(&self) -> bool {
+        self.spread().is_report_due()
     }
 
     /// An encoded report on everything so far.

@@ -238,6 +238,8 @@ class Pool:
                         for number, progress in _get(ref).items():
                             if number - first in going:
                                 spread.hear(number - first, progress)
+                    if not asked and on_progress is not None:
+                        on_progress(_progress(spread.report()))
                     continue
                 node, number = running.pop(ref)
                 try:
@@ -250,10 +252,8 @@ class Pool:
                     for answer in messages:
                         spread.take(number, answer)
                     spread.end(number, is_lost=False)
-            if on_progress is not None and (report := spread.report_if_due()) is not None:
-                on_progress(_progress(report))
-                if not asked:
-                    asked = {worker.progress.remote() for worker in self._workers.values()}
+            if on_progress is not None and not asked and spread.is_report_due():
+                asked = {worker.progress.remote() for worker in self._workers.values()}
 
     def _find_nodes(self) -> Exception | None:
         """Starts servers on nodes without one. Warns about nodes where that fails, and skips them.
