@@ -279,8 +279,9 @@ class FakeBar:
 
 
 def test_evaluation_can_be_left_early(client):
-    run = client.start_evaluation("bcts", seeds=tetrion.DrawnSeeds(1, 1000), rules=RULES, max_pieces=2000)
-    assert len(next(iter(run))) < 1000
+    # Minutes of play, however fast the machine: what comes first cannot be everything.
+    run = client.start_evaluation("bcts", seeds=tetrion.DrawnSeeds(1, 10_000), max_pieces=20_000)
+    assert len(next(iter(run))) < 10_000
     run.close()
     assert client.evaluate("bcts", seeds=[1], max_pieces=10).summary.policies[0].num_games == 1
 
