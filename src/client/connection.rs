@@ -15,6 +15,8 @@ use tetrion_protocol::secret::Secret;
 
 /// How long a server may take to answer a short call.
 pub(super) const CALL_TIMEOUT: Duration = Duration::from_secs(30);
+/// Size of the largest message: the largest answer, with some bytes for the message that streams wrap around it.
+pub const MAX_MESSAGE: usize = MAX_RESPONSE_BYTES as usize + 1024;
 /// How long a server may take to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often the client pings a silent server, and how long the answer may take.
@@ -153,8 +155,7 @@ pub(super) struct LinkedServer {
 impl LinkedServer {
     /// The generated client of the calls on environments, which accepts the largest answer.
     pub(super) fn environments(&self) -> EnvironmentServiceClient<Link> {
-        EnvironmentServiceClient::new(self.link.clone())
-            .max_decoding_message_size(MAX_RESPONSE_BYTES as usize)
+        EnvironmentServiceClient::new(self.link.clone()).max_decoding_message_size(MAX_MESSAGE)
     }
 
     pub(super) fn request<T>(&self, message: T) -> tonic::Request<T> {

@@ -73,6 +73,24 @@ impl ClientError {
         ["INVALID_FIELD", "INVALID_TENSOR", "INVALID_RULES", "UNKNOWN_NAME"].contains(&reason.as_str())
     }
 
+    /// Whether the server is gone, so that it may do the call when it is back. One that is late, or busy, is not.
+    pub(super) fn is_gone(&self) -> bool {
+        let ClientError::Lost { status, .. } = self else { return false };
+        match (status.get_details_error_info(), status.code()) {
+            (Some(info), _) => info.reason == "DRAINING",
+            (None, Code::Unavailable) => true,
+            // tonic's own deadline, which it reports as a broken call.
+            (None, Code::Cancelled) if status.message() == "Timeout expired" => false,
+            (None, Code::Cancelled | Code::Unknown) => status.source().is_some(),
+            (None, _) => false,
+        }
+    }
+
+    /// Whether the server does not have the session of the call.
+    pub(super) fn is_session_lost(&self) -> bool {
+        matches!(self, ClientError::Refused { reason, .. } if reason == "SESSION_NOT_FOUND" || reason == "SESSION_EXPIRED")
+    }
+
     /// Whether a server runs no evaluations, because its limit on them is 0. Another server may run them.
     pub(super) fn is_without_places(&self) -> bool {
         matches!(self, ClientError::Refused { reason, .. } if reason == NO_PLACE)

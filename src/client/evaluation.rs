@@ -210,7 +210,7 @@ impl Client {
         request: pb::EvaluatePoliciesRequest,
         num_servers: usize,
     ) -> Result<RunningEvaluation, ClientError> {
-        let spread = SpreadEvaluation::new(request, num_servers, self.patience)?;
+        let spread = SpreadEvaluation::new(request, num_servers, self.settings.patience)?;
         let (sender, receiver) = mpsc::channel(64);
         let mut run = RunningEvaluation {
             spread,

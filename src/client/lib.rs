@@ -24,6 +24,7 @@ mod health;
 mod info;
 mod link;
 mod pages;
+mod patience;
 mod raw;
 mod raw_bytes;
 mod spread;
@@ -34,12 +35,13 @@ pub use choice::{
     Activation, Expectation, Features, Mlp, ModelShape, MonteCarlo, NTuple, Play, PlayChoice, Policy,
     PolicyKind, Search, TerminalValue, Terms, TupleKind, TuplePattern, WeightRows,
 };
-pub use connection::{ClientIdentity, ConnectOptions, endpoint};
+pub use connection::{ClientIdentity, ConnectOptions, MAX_MESSAGE, endpoint};
 pub use error::{ClientError, retry_delay};
 pub use evaluation::{Evaluated, EvaluationRequest, RunningEvaluation, Seeds, Started};
 pub use health::check_health;
 pub use info::{Catalog, EvaluationLimits, FeatureSetInfo, RulesPresetInfo, ServerInfo};
 pub use link::Link;
+pub use patience::{CallSettings, OnLoss};
 pub use raw::{RawCall, RawClient, RawFailure, code_name};
 pub use raw_bytes::RawBytes;
 pub use spread::{EvaluationCall, EvaluationNews, EvaluationProgress, Outcomes, SpreadEvaluation};
@@ -62,7 +64,7 @@ use tetrion_protocol::revision::PROTOCOL_REVISION;
 #[derive(Clone, Debug)]
 pub struct Client {
     servers: Vec<LinkedServer>,
-    patience: Duration,
+    settings: CallSettings,
     warnings: Vec<String>,
 }
 
@@ -90,14 +92,14 @@ impl Client {
             warnings.extend(version::check(address, &info, min_revision)?);
             servers.push(server);
         }
-        Ok(Client { servers, patience: options.patience, warnings })
+        Ok(Client { servers, settings: CallSettings::new(options.patience), warnings })
     }
 
     /// A client of the services in this process: calls as to a server, without a connection that could break. While they
     /// are busy, it tries again until `patience` has run out.
     pub fn inside(services: Link, patience: Duration) -> Client {
-        let name = "this process".to_owned();
-        Client::over([(name, services)], &MetadataMap::new(), PROTOCOL_REVISION, patience)
+        let (name, settings) = ("this process".to_owned(), CallSettings::new(patience));
+        Client::over([(name, services)], &MetadataMap::new(), PROTOCOL_REVISION, settings)
     }
 
     /// A client over ways to servers that another one has made and checked, each with a name. Every call sends the
@@ -106,11 +108,11 @@ impl Client {
         links: impl IntoIterator<Item = (String, Link)>,
         metadata: &MetadataMap,
         min_revision: u32,
-        patience: Duration,
+        settings: CallSettings,
     ) -> Client {
         let server =
             |(address, link)| LinkedServer { address, link, metadata: metadata.clone(), min_revision };
-        Client { servers: links.into_iter().map(server).collect(), patience, warnings: Vec::new() }
+        Client { servers: links.into_iter().map(server).collect(), settings, warnings: Vec::new() }
     }
 
     /// Warnings for the caller about servers whose rules version differs from this client's.

@@ -23,6 +23,13 @@ impl Link {
     {
         Link(BoxCloneSyncService::new(service.map_err(Into::into)))
     }
+
+    /// The way to nowhere: every call fails.
+    pub(super) fn closed() -> Link {
+        Link::new(tower::service_fn(async |_: Request<Body>| {
+            Err::<Response<Body>, _>("the connection was closed")
+        }))
+    }
 }
 
 impl Service<Request<Body>> for Link {

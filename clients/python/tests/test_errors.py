@@ -14,7 +14,6 @@ import pytest
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 
 import tetrion
-from tetrion import _native
 from tetrion._checks.failures import from_call
 from tetrion._evaluations.request import evaluation_request
 from tetrion._pb import messages as pb
@@ -339,8 +338,7 @@ def test_deadline_exceeded(client):
 
 
 def test_internal_error_keeps_the_id():
-    status = pb.Status(code=13, message="internal error 0123")
-    error = from_call(*_native.failure_of(status.encode()))
+    error = from_call("INTERNAL", "internal error 0123", "", {}, [], None, "")
     assert isinstance(error, tetrion.errors.InternalError)
     assert "0123" in str(error)
     assert "report" in str(error)

@@ -13,9 +13,8 @@ from google.protobuf.duration_pb2 import Duration
 from google.rpc import code_pb2, error_details_pb2, status_pb2
 
 import tetrion
-from tetrion import _native
-from tetrion._checks.failures import from_call
 from tetrion._pb import messages as pb
+from tetrion._sessions.session import Session
 from tetrion._transport.versions import PROTOCOL_REVISION, RULES_VERSION
 
 ESCAPES = "\x1b]0;owned\x07\x1b[2J\x9b31m\r\x00\u202e\u2066\x7f"
@@ -103,9 +102,10 @@ def failure(victim):
 
 
 def exchange(connection):
-    opened = connection._transport.exchange("StepStream", ())
-    opened.send(pb.StepStreamRequest())
-    return opened
+    """A call over a stream of a session that the server never made."""
+    with tetrion.Client() as client, client.create_session() as session:
+        description = session._message
+    yield Session(connection, description).stream().reset()
 
 
 def packed(message, data=None):
@@ -186,13 +186,11 @@ def test_random_details_of_failures(hostile, victim):
 
 @pytest.mark.parametrize("number", [77, -1, 2**31 - 1, 0])
 def test_codes_that_there_are_not_in_a_stream(hostile, victim, number):
-    status = status_pb2.Status(code=number, message=ESCAPES)
-    failed = _native.failure_of(status.SerializeToString())
-    assert check(from_call(*failed)).code == "UNKNOWN"
-    answer = pb.StepStreamResponse(error=pb.Status.decode(status.SerializeToString()))
-    hostile.messages = [answer.encode()]
-    (received,) = exchange(victim._connection)
-    assert _native.failure_of(received.error.encode()) == failed
+    status = pb.Status.decode(status_pb2.Status(code=number, message=ESCAPES).SerializeToString())
+    hostile.messages = [pb.StepStreamResponse(error=status).encode()]
+    with pytest.raises(tetrion.TetrionError) as caught:
+        list(exchange(victim._connection))
+    assert check(caught.value).code == "UNKNOWN"
 
 
 def info():

@@ -1,59 +1,12 @@
 """Connections break at the worst moment, and every step is still taken once."""
 
-import contextlib
-import socket
 import threading
 from collections.abc import Iterator
 
 import pytest
+from proxy import Proxy
 
 import tetrion
-
-
-class Proxy:
-    """Passes bytes on to a server; it can swallow the answers, and cut every connection."""
-
-    def __init__(self, address: str) -> None:
-        host, port = address.split(":")
-        self._upstream = (host, int(port))
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
-        self.swallowing = False
-        self._sockets: list[socket.socket] = []
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                client, _ = self._listener.accept()
-            except OSError:
-                return
-            server = socket.create_connection(self._upstream)
-            self._sockets += [client, server]
-            threading.Thread(target=self._pump, args=(client, server, False), daemon=True).start()
-            threading.Thread(target=self._pump, args=(server, client, True), daemon=True).start()
-
-    def _pump(self, source: socket.socket, sink: socket.socket, answers: bool) -> None:
-        try:
-            while data := source.recv(65536):
-                if not (answers and self.swallowing):
-                    sink.sendall(data)
-        except OSError:
-            pass  # cut
-
-    def cut(self) -> None:
-        self.swallowing = False
-        # A client connects again at once; that connection is not to be cut, and goes into a new list.
-        ends, self._sockets = self._sockets, []
-        for end in ends:
-            # shutdown wakes the thread that waits for bytes; close alone does not.
-            with contextlib.suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
-            end.close()
-
-    def close(self) -> None:
-        self._listener.close()
-        self.cut()
 
 
 @pytest.fixture

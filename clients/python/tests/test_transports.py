@@ -43,6 +43,12 @@ class Deaf:
         pass
 
 
+def number_there(session) -> int:
+    """The number of the last call that changed the session, as the server counts."""
+    request, metadata = pb.GetSessionRequest(name=session.name), (("x-session", session.name),)
+    return session._link.connection.call("GetSession", request, metadata).session.sequence_number
+
+
 def with_messages(session: Session) -> Session:
     session._listen(Deaf())
     return session
@@ -89,8 +95,8 @@ def test_random_games(inside, remote, num_envs, configuration):
         remote.create_session(num_envs, **configuration),
         *(client.create_session(num_envs, **configuration).stream() for client in (inside, remote)),
     ]
-    assert sessions[0]._direct() is not None
-    assert sessions[2]._direct() is None
+    assert sessions[0]._link.native.is_direct
+    assert not sessions[2]._link.native.is_direct
 
     def same(call):
         first, *others = [contents(call(session)) for session in sessions]
@@ -114,7 +120,7 @@ def test_random_games(inside, remote, num_envs, configuration):
             except tetrion.EpisodeEndedError as error:
                 outcomes.append(without_id(error))
         assert all(outcome == outcomes[0] for outcome in outcomes)
-        numbers = {session._link.sequence_number for session in sessions}
+        numbers = {session._link.native.number for session in sessions}
         assert len(numbers) == 1
     states = [session.save_state() for session in sessions]
     assert all(state == states[0] for state in states)
@@ -219,7 +225,7 @@ def test_what_is_sent_ahead_is_played_before_it_is_received(client):
         stream.send_step([0, 0])
         stream.send_step([1, 1])
         deadline = time.monotonic() + 20
-        while session._link.ask("GetSession", pb.GetSessionRequest()).session.sequence_number < 3:
+        while number_there(session) < 3:
             assert time.monotonic() < deadline
         assert stream.receive_step().infos["pieces"].tolist() == [1, 1]
         assert stream.receive_step().infos["pieces"].tolist() == [2, 2]
@@ -251,7 +257,7 @@ def test_a_lease_begins_when_the_object_is_gone(inside):
 def test_an_ended_session_is_refused(inside):
     session = inside.create_session(2)
     session.reset()
-    native = session._link.direct.native
+    native = session._link.native
     block = native.block()
     session.close()
     with pytest.raises(tetrion.SessionNotFoundError):
@@ -260,7 +266,7 @@ def test_an_ended_session_is_refused(inside):
 
 
 def test_the_block_of_another_session_is_refused(inside):
-    few, many = (inside.create_session(num_envs)._link.direct.native for num_envs in (2, 3))
+    few, many = (inside.create_session(num_envs)._link.native for num_envs in (2, 3))
     with pytest.raises(ValueError, match="another session"):
         many.step(few.block(), np.zeros(3, np.int64))
     with pytest.raises(TypeError):
@@ -274,7 +280,7 @@ def test_a_number_that_is_not_the_next_is_refused(inside):
     session = inside.create_session(2, seed=1)
     session.reset()
     other = with_messages(Session(inside._connection, session._message))
-    other._link.sequence_number = 1
+    other._link.native.number = 1
     other.step([0, 0])
     with pytest.raises(tetrion.errors.SequenceMismatchError):
         session.step(np.ones(2, np.int64))
@@ -319,9 +325,7 @@ def test_threads_that_share_a_session(inside):
             try:
                 session.step(np.zeros(2000, np.int64))
             except (tetrion.errors.SequenceMismatchError, ValueError):
-                session._link.sequence_number = session._link.ask(
-                    "GetSession", pb.GetSessionRequest()
-                ).session.sequence_number
+                session._link.native.number = number_there(session)
             except BaseException as error:
                 unexpected.append(error)
 
@@ -562,82 +566,66 @@ def test_a_listener_of_a_step_sent_ahead_hears_messages(remote):
     assert heard == [("step", pb.StepRequest.NAME, pb.StepResponse.NAME)]
 
 
-@pytest.mark.parametrize("wrong", ["rows", "dtype", "observations", "mask"])
-def test_answers_that_do_not_fit_are_left_to_the_protobuf_library(remote, wrong):
-    """The extension module leaves the block as it was."""
+def test_what_does_not_belong_to_a_session_is_refused(remote):
     session = remote.create_session(2, seed=1)
     session.reset()
-    message, link = session._message, session._link
-    specs, infos = (
-        [(spec.dtype, list(spec.shape)) for spec in specs] for specs in (message.observation_specs, message.info_specs)
-    )
-    step = link.array_steps.native.read(np.zeros(2, np.int64))
+    native, other = session._link.native, remote.create_session(3)._link.native
+    before = session.save_state()
+    with pytest.raises(ValueError, match="another session"):
+        native.step(other.block(), np.zeros(2, np.int64))
+    with pytest.raises(ValueError, match='no call "steal"'):
+        native.call("steal", b"")
+    with pytest.raises(TypeError, match="a connection"):
+        _native.Session.existing(object(), session._message.encode(), session._connection.call_settings())
+    for unusual in ([0, 0], np.zeros(3, np.int64), np.zeros((2, 1), np.int64), np.full(2, 1 << 40), np.zeros(2), None):
+        assert native.step(native.block(), unusual) is False
+    assert session.save_state() == before
+
+
+def test_no_block_can_have_the_tensors_of_a_boundless_session(remote):
+    message = remote.create_session(2)._message
+    spec = message.info_specs[0].changed(shape=[1 << 31, 1 << 31])
+    boundless = message.changed(info_specs=[spec])
+    native = _native.Session.existing(remote._connection.caller(), boundless.encode(), remote._connection.call_settings())
+    with pytest.raises(ValueError, match="no block"):
+        native.places()
+    with pytest.raises(ValueError, match="no block"):
+        native.block()
+
+
+@pytest.mark.parametrize("wrong", ["rows", "dtype", "observations", "mask"])
+def test_answers_that_have_no_room_in_a_block_become_messages(remote, wrong):
+    """The description speaks of other tensors than the server sends, which are read as they are."""
+    session, usual = (remote.create_session(2, seed=1, observations=["board", "current"]) for _ in range(2))
+    session.reset()
+    usual.reset()
+    message = session._message
+    specs, config = list(message.observation_specs), message.config
+    if wrong == "rows":
+        config = config.changed(num_envs=3)
     if wrong == "dtype":
-        specs[0] = (pb.DATA_TYPE_INT64, specs[0][1])
+        specs[0] = specs[0].changed(dtype=pb.DATA_TYPE_INT8)
     if wrong == "observations":
         specs.pop()
-    num_actions = None if wrong == "mask" else session.num_actions
-    steps = _native.Steps(3 if wrong == "rows" else 2, specs, infos, num_actions)
-    block = steps.block()
-    before = bytes(memoryview(block))
-    assert link.connection.channel.step(steps, block, step, link.name, 2, link.metadata, 5.0) is False
-    assert bytes(memoryview(block)) == before
-
-
-def test_the_answer_to_another_call_is_left_to_the_protobuf_library(remote):
-    session = remote.create_session(2, seed=1)
-    session.reset()
-    steps, block = session._link.array_steps.native, session._link.array_steps.native.block()
-    before = bytes(memoryview(block))
-    stream = session._link.connection.step_stream(session._link.metadata)._call
-    stream.send_step(steps.read(np.zeros(2, np.int64)), session.name, 2)
-    filled, unread = stream.read_step(steps, block, 3)
-    assert filled is False
-    assert pb.StepStreamResponse.decode(unread).step.sequence_number == 2
-    stream.send_step(steps.read(np.zeros(2, np.int64)), session.name, 9)
-    filled, unread = stream.read_step(steps, block, 9)
-    assert filled is False
-    assert pb.StepStreamResponse.decode(unread).which("response") == "error"
-    assert bytes(memoryview(block)) == before
-
-
-def test_blocks_and_tensors_of_other_sessions_are_refused(remote):
-    session = remote.create_session(2, seed=1)
-    session.reset()
-    steps = session._link.array_steps.native
-    other = _native.Steps(3, [], [], None)
-    step = steps.read(np.zeros(2, np.int64))
-    channel = session._link.connection.channel
-    with pytest.raises(ValueError, match="another session"):
-        channel.step(steps, other.block(), step, session.name, 2, session._link.metadata, 5.0)
-    with pytest.raises(ValueError, match="no block"):
-        _native.Steps(1 << 31, [(pb.DATA_TYPE_INT64, [1 << 31, 1 << 31])], [], None)
-    with pytest.raises(ValueError, match="no block"):
-        _native.Steps(2, [(99, [])], [], None)
-    for unusual in ([0, 0], np.zeros(3, np.int64), np.zeros((2, 1), np.int64), np.full(2, 1 << 40), np.zeros(2), None):
-        assert steps.read(unusual) is None
-
-
-def test_a_step_whose_answer_is_unreadable_is_asked_for_again(remote):
-    """Over both ways: the server repeats the answer, and the protobuf library reads it."""
-    session, usual = (remote.create_session(2, seed=1, observations=["board"]) for _ in range(2))
-    message, link = session._message, session._link
-    # Of the same size, but not of the type that the server sends.
-    other = {
-        pb.DATA_TYPE_BOOL: pb.DATA_TYPE_INT8,
-        pb.DATA_TYPE_UINT8: pb.DATA_TYPE_INT8,
-        pb.DATA_TYPE_INT8: pb.DATA_TYPE_UINT8,
-    }
-    specs = [(other[spec.dtype], list(spec.shape)) for spec in message.observation_specs]
-    infos = [(spec.dtype, list(spec.shape)) for spec in message.info_specs]
-    link.array_steps.native = _native.Steps(2, specs, infos, session.num_actions)
-    for calls in (session, session.stream()):
-        usual.reset(seeds=[1, 2])
-        calls.reset(seeds=[1, 2])
-        for _ in range(3):
-            expected = contents(usual.step(np.zeros(2, np.int64)))
-            assert contents(calls.step(np.zeros(2, np.int64))) == expected
-        assert session.save_state() == usual.save_state()
+    if wrong == "mask":
+        config = config.changed(action_mask_format=pb.ACTION_MASK_FORMAT_UNSPECIFIED)
+    told = message.changed(observation_specs=specs, config=config, sequence_number=1)
+    native = _native.Session.existing(remote._connection.caller(), told.encode(), remote._connection.call_settings())
+    streams = native, _native.SessionStream(native)
+    for calls in streams:
+        block = native.block()
+        before = bytes(memoryview(block))
+        answer = calls.step(block, np.zeros(3 if wrong == "rows" else 2, np.int64)) if wrong != "rows" else None
+        if wrong == "rows":
+            with pytest.raises(_native.CallError, match="actions"):
+                calls.step(block, np.zeros(3, np.int64))
+        else:
+            (encoded,) = answer
+            read = pb.StepResponse.decode(encoded)
+            expected = usual.step(np.zeros(2, np.int64))
+            assert read.rewards.data == expected.rewards.tobytes()
+            assert read.observations[0].data == expected.observations["board"].tobytes()
+        assert bytes(memoryview(block)) == before
 
 
 def test_in_this_process_many_evaluations_run_at_once(inside):

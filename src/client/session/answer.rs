@@ -219,7 +219,3 @@ fn decode<T: Element>(tensor: Option<&pb::Tensor>, name: &str) -> Result<Array<T
 fn flags(tensor: Option<&pb::Tensor>) -> Vec<bool> {
     tensor.map(|tensor| tensor.data.iter().map(|byte| *byte != 0).collect()).unwrap_or_default()
 }
-
-pub(super) fn missing(field: &str) -> ClientError {
-    ClientError::Answer(format!("it has no {field}"))
-}

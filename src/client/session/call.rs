@@ -1,43 +1,34 @@
-//! One call to a server, repeated while it is lost on the way.
+//! Calls with one answer.
 
 use std::future::Future;
-use std::time::Duration;
 
-use tokio::time::Instant;
 use tonic::{Response, Status};
 
 use crate::ClientError;
-use crate::Link;
-use crate::connection::{CALL_TIMEOUT, FIRST_REST, LONGEST_REST, LinkedServer};
-use tetrion_protocol::pb::environment_service_client::EnvironmentServiceClient;
+use crate::connection::LinkedServer;
+use crate::patience::CallSettings;
 
-/// Makes a call, and repeats it while it is lost on the way.
-pub(super) async fn call<Q: Clone, A>(
-    server: &LinkedServer,
-    patience: Duration,
-    message: Q,
-    send: impl AsyncFn(EnvironmentServiceClient<Link>, tonic::Request<Q>) -> Result<Response<A>, Status>,
-) -> Result<A, ClientError> {
-    let start = Instant::now();
-    let mut rest = FIRST_REST;
-    loop {
-        let mut request = server.request(message.clone());
-        request.set_timeout(CALL_TIMEOUT);
-        let answer = deadline(send(server.environments(), request)).await;
-        match answer.map_err(|status| server.error(&status)) {
-            Ok(answer) => return Ok(answer.into_inner()),
-            Err(error @ ClientError::Lost { .. }) if start.elapsed() + rest >= patience => return Err(error),
-            Err(ClientError::Lost { .. }) => {
-                tokio::time::sleep(rest).await;
-                rest = (rest * 2).min(LONGEST_REST);
-            }
-            Err(error) => return Err(error),
-        }
+/// A request with its deadline.
+pub(super) fn request<Q>(server: &LinkedServer, settings: &CallSettings, message: Q) -> tonic::Request<Q> {
+    let mut request = server.request(message);
+    if let Some(timeout) = settings.timeout {
+        request.set_timeout(timeout);
     }
+    request
 }
 
-/// Adds a deadline. The server gets it too; this one is for a server that does not answer at all.
-async fn deadline<A>(call: impl Future<Output = Result<A, Status>>) -> Result<A, Status> {
-    let answered = tokio::time::timeout(CALL_TIMEOUT, call).await;
-    answered.unwrap_or_else(|_| Err(Status::deadline_exceeded("no answer came in time")))
+/// Waits for the answer of a call. The server knows the deadline too; this one is for a server that does not answer at
+/// all.
+pub(super) async fn answer<A>(
+    server: &LinkedServer,
+    settings: &CallSettings,
+    call: impl Future<Output = Result<Response<A>, Status>>,
+) -> Result<A, ClientError> {
+    let answered = match settings.timeout {
+        Some(timeout) => tokio::time::timeout(timeout, call)
+            .await
+            .unwrap_or_else(|_| Err(Status::deadline_exceeded("no answer came in time"))),
+        None => call.await,
+    };
+    answered.map(Response::into_inner).map_err(|status| server.error(&status))
 }

@@ -39,6 +39,9 @@ pub struct SessionRequest {
     pub interactive: bool,
     /// How long the session stays without calls.
     pub ttl: Option<Duration>,
+    /// Number of calls between two snapshots, from which the session is made again if its server is lost; 0 for none, so
+    /// that it is lost with its server.
+    pub snapshot_every: u32,
 }
 
 /// Where the pieces of the environments of a call come from.

@@ -1,108 +1,471 @@
-//! Steps over one long call.
+//! The calls of a session over one long call: less work per message, and requests can be sent ahead.
+//!
+//! If the connection breaks, the stream opens again, and each request without an answer is performed once. The server
+//! keeps only its last answer. So if it may have performed several calls whose answers are missing, the session is made
+//! again from its journal.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use prost::Message;
 use tokio::sync::mpsc;
-use tokio_stream::wrappers::ReceiverStream;
-use tonic::{Status, Streaming};
+use tokio::task::JoinHandle;
+use tokio_stream::wrappers::UnboundedReceiverStream;
+use tonic::Status;
 
+use super::held::{Answered, Asked, HeldSession, is_numbered, snapshots};
 use super::{Session, Stepped};
 use crate::ClientError;
-use crate::connection::CALL_TIMEOUT;
-use crate::error::{error, lost};
+use crate::connection::LinkedServer;
+use crate::error::error;
+use crate::patience::Patience;
 use tetrion_protocol::pb;
-use tetrion_protocol::pb::step_stream_request::Request as Asked;
-use tetrion_protocol::pb::step_stream_response::Response as Answered;
 
-/// Steps that may be in progress on a stream at a time.
-const IN_FLIGHT: usize = 64;
+/// Most answers that wait to be read; with more, the call pauses.
+const UNREAD: usize = 16;
 
-impl Session {
-    /// Opens a stream for steps, several of which may be in progress at a time.
+/// Number of unanswered requests from which on further ones may wait to be sent together.
+const AHEAD: u64 = 8;
+
+/// A stream of a [`HeldSession`], which is passed to its methods.
+#[derive(Debug, Default)]
+pub struct SessionStream {
+    /// The call, which the first request opens.
+    exchange: Option<Exchange>,
+    unanswered: VecDeque<Sent>,
+    /// Whether a wait for an answer was left, so that nobody knows what the server has done.
+    is_interrupted: bool,
+    /// Why the stream must be opened again.
+    broken: Option<ClientError>,
+}
+
+/// A request without an answer.
+#[derive(Debug)]
+struct Sent {
+    asked: Asked,
+    /// 0 unless it changes the session.
+    number: u64,
+    reader: Reader,
+}
+
+/// Who waits for an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reader {
+    Caller,
+    /// Snapshots for the journal.
+    Journal,
+    /// The caller has left.
+    Nobody,
+}
+
+impl SessionStream {
+    /// Number of requests for whose answers the caller waits.
+    pub fn in_flight(&self) -> usize {
+        self.unanswered.iter().filter(|sent| sent.reader == Reader::Caller).count()
+    }
+
+    /// Whether nothing is on its way.
+    pub fn is_idle(&self) -> bool {
+        self.unanswered.is_empty() && !self.is_interrupted
+    }
+
+    /// Whether the caller may send: not after an interruption, until [`SessionStream::mend`].
+    pub fn is_ready(&self) -> bool {
+        !self.is_interrupted
+    }
+
+    /// Sends a request without waiting. It must be called in a runtime, and [`SessionStream::is_ready`].
+    pub fn send(&mut self, held: &mut HeldSession, asked: Asked) {
+        self.push(held, asked, Reader::Caller);
+    }
+
+    fn push(&mut self, held: &mut HeldSession, asked: Asked, reader: Reader) {
+        let number = if is_numbered(&asked) { held.number() + 1 } else { 0 };
+        if number > 0 {
+            // Counted now, so that the next request sent ahead gets the next number.
+            held.set_number(number);
+        }
+        let addressed = held.addressed(&asked, number);
+        self.unanswered.push_back(Sent { asked, number, reader });
+        self.exchange.get_or_insert_with(|| Exchange::open(held)).send(addressed);
+    }
+
+    /// Whether a runtime that works only while somebody waits should now run what is ready.
+    pub fn is_flush_due(&mut self) -> bool {
+        self.exchange.as_mut().is_some_and(Exchange::is_flush_due)
+    }
+
+    /// The earliest request of the caller without an answer, and its answer, if that is here.
+    pub fn receive_now(&mut self, held: &mut HeldSession) -> Option<Result<(Asked, Answered), ClientError>> {
+        while !self.is_interrupted && self.broken.is_none() {
+            let message = self.exchange.as_mut()?.take()?;
+            match self.read(held, message) {
+                Ok(None) => {}
+                Ok(Some(done)) => return Some(Ok(done)),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+        None
+    }
+
+    /// Waits for the answer to the earliest request of the caller. If the wait is left early, the next use of the stream
+    /// finds out what the server has done.
     ///
     /// # Errors
-    /// If the server refuses, or has not answered for as long as the client is patient.
-    pub async fn stream(&mut self) -> Result<StepStream<'_>, ClientError> {
-        let (requests, receiver) = mpsc::channel(IN_FLIGHT);
-        let request = self.server.request(ReceiverStream::new(receiver));
-        let answers = self.server.environments().step_stream(request).await;
-        let answers = answers.map_err(|status| self.server.error(&status))?.into_inner();
-        Ok(StepStream {
-            next: self.sequence_number + 1,
-            session: self,
-            requests,
-            answers,
-            under_way: VecDeque::new(),
-        })
+    /// If the server refuses the request, or has not answered for as long as the client is patient. If it refuses one of
+    /// several that were sent ahead, it refuses those behind it too.
+    ///
+    /// # Panics
+    /// If no request waits for an answer.
+    pub async fn receive(&mut self, held: &mut HeldSession) -> Result<(Asked, Answered), ClientError> {
+        self.mend(held).await?;
+        let mut patience = Patience::new();
+        loop {
+            if let Some(done) = self.receive_now(held) {
+                return done;
+            }
+            assert!(self.in_flight() > 0, "a request waits for its answer");
+            // Until the wait is over: whoever leaves it leaves it so.
+            self.is_interrupted = true;
+            self.progress(held, &mut patience).await?;
+            self.is_interrupted = false;
+        }
+    }
+
+    /// After an interruption: opens the stream again, and reads the answers for which nobody waits.
+    ///
+    /// # Errors
+    /// If the server has not answered for as long as the client is patient.
+    pub async fn mend(&mut self, held: &mut HeldSession) -> Result<(), ClientError> {
+        if !self.is_interrupted {
+            return Ok(());
+        }
+        let numbers = self.unanswered.iter().map(|sent| sent.number);
+        held.set_number(numbers.fold(held.number(), u64::max));
+        let mut patience = Patience::new();
+        self.broken = None;
+        self.open_again(held, &mut patience, false).await?;
+        while !self.unanswered.is_empty() && self.in_flight() == 0 {
+            self.progress(held, &mut patience).await?;
+            while let Some(message) = self.exchange.as_mut().and_then(Exchange::take) {
+                self.read(held, message)?;
+            }
+        }
+        self.is_interrupted = false;
+        Ok(())
+    }
+
+    /// The caller waits for no answer any more. The next use of the stream finds out what the server has done.
+    pub fn abandon(&mut self) {
+        self.is_interrupted |= !self.unanswered.is_empty();
+        for sent in &mut self.unanswered {
+            sent.reader = Reader::Nobody;
+        }
+    }
+
+    /// Says that no more requests come, and waits until the server has ended the call.
+    pub async fn close(&mut self) {
+        if let Some(mut exchange) = self.exchange.take() {
+            exchange.requests.end();
+            while exchange.answers.recv().await.is_some() {}
+        }
+    }
+
+    /// Waits for the next message, or opens a broken stream again.
+    async fn progress(&mut self, held: &mut HeldSession, patience: &mut Patience) -> Result<(), ClientError> {
+        if let Some(error) = self.broken.take() {
+            let is_lost = error.is_session_lost();
+            held.wait(error, patience).await?;
+            return self.open_again(held, patience, is_lost).await;
+        }
+        if let Some(exchange) = &mut self.exchange {
+            exchange.wait().await;
+        }
+        Ok(())
+    }
+
+    /// Opens the stream again, and repeats the requests without an answer.
+    async fn open_again(
+        &mut self,
+        held: &mut HeldSession,
+        patience: &mut Patience,
+        is_lost: bool,
+    ) -> Result<(), ClientError> {
+        // Of several requests the server may have performed some that change the session, or some after a question.
+        let is_unsure = self.unanswered.len() > 1 && self.unanswered.iter().any(|sent| sent.number > 0);
+        if held.has_journal() && (is_unsure || is_lost) {
+            let left = held.name().to_owned();
+            held.make_again(patience).await?;
+            held.leave(left).await;
+        }
+        let exchange = self.exchange.insert(Exchange::open(held));
+        for sent in &self.unanswered {
+            exchange.send(held.addressed(&sent.asked, sent.number));
+        }
+        Ok(())
+    }
+
+    /// Reads a message, which answers the earliest request. Returns both; or `None` if the answer is for nobody, or the
+    /// stream is broken.
+    fn read(&mut self, held: &mut HeldSession, message: Received) -> Result<Option<Exchanged>, ClientError> {
+        let address = &held.server().address;
+        let response = match message {
+            Err(status) => {
+                let error = error(address, &status);
+                return if error.is_gone() { self.break_off(error) } else { Err(error) };
+            }
+            Ok(message) => message.response,
+        };
+        let answered = match response {
+            Some(Answered::Error(refused)) => {
+                let (code, details) = (refused.code.into(), refused.encode_to_vec().into());
+                let error = error(address, &Status::with_details(code, refused.message, details));
+                if error.is_session_lost() && held.has_journal() {
+                    return self.break_off(error);
+                }
+                Err(error)
+            }
+            answered => Ok(answered),
+        };
+        let Some(sent) = self.unanswered.pop_front() else {
+            return Err(ClientError::Answer("it answers no request".to_owned()));
+        };
+        let answered = match answered {
+            Err(error) => Err(error),
+            Ok(Some(answered)) if kind(&sent.asked) == kind_of_answer(&answered) => {
+                Ok(held.renumbered(answered, sent.number)?)
+            }
+            Ok(other) => {
+                let (asked, other) = (kind(&sent.asked), other.as_ref().map_or("None", kind_of_answer));
+                return Err(ClientError::Answer(format!("the answer to {asked} is one to {other}")));
+            }
+        };
+        self.settle(held, sent, answered)
+    }
+
+    fn break_off(&mut self, error: ClientError) -> Result<Option<Exchanged>, ClientError> {
+        self.broken = Some(error);
+        Ok(None)
+    }
+
+    /// Updates the session after an answer, and returns it if it is for the caller.
+    fn settle(
+        &mut self,
+        held: &mut HeldSession,
+        Sent { asked, number, reader }: Sent,
+        answered: Result<Answered, ClientError>,
+    ) -> Result<Option<Exchanged>, ClientError> {
+        let is_for_caller = reader == Reader::Caller;
+        match answered {
+            answered if reader == Reader::Journal => {
+                held.keep_snapshots(answered);
+                Ok(None)
+            }
+            Ok(answered) => {
+                if number > 0 && held.note(number, asked.clone(), &answered) {
+                    self.push(held, snapshots(), Reader::Journal);
+                }
+                Ok(is_for_caller.then_some((asked, answered)))
+            }
+            Err(error) => {
+                let is_out_of_turn =
+                    matches!(&error, ClientError::Refused { reason, .. } if reason == "SEQUENCE_MISMATCH");
+                if number > 0 && !is_out_of_turn {
+                    // It was not performed, so the next one gets its number. The server refuses those sent behind it.
+                    held.set_number(number - 1);
+                }
+                if is_for_caller { Err(error) } else { Ok(None) }
+            }
+        }
     }
 }
 
-/// Steps over one long call.
-///
-/// Unlike single calls, a stream does not reconnect by itself. The client repeats single calls under their numbers,
-/// and a server that has performed one returns its answer again; but the server keeps only the last answer, and a
-/// stream may have 64 steps in progress. To recover the others, this type would have to take snapshots periodically
-/// and remember every step since; a caller that steps ahead knows better when that is worth its time.
-///
-/// The server may or may not have performed the steps after the last answer. To recover, use [`Session::renew`],
-/// which gets the number of the last performed step, [`Session::restore_state`] with snapshots of
-/// [`Session::save_state`], and another stream.
+/// A request and its answer.
+type Exchanged = (Asked, Answered);
+
+/// A message of the server, or why there is none.
+type Received = Result<pb::StepStreamResponse, Status>;
+
+/// One long call. A task passes its answers on, so that it continues while nobody waits.
+#[derive(Debug)]
+struct Exchange {
+    requests: Requests,
+    answers: mpsc::Receiver<Received>,
+    /// A message that was waited for and not read yet.
+    next: Option<Received>,
+    call: JoinHandle<()>,
+    /// Requests so far, and how many of them were there when the runtime last ran what was ready.
+    asked: u64,
+    flushed: u64,
+    arrived: Arc<AtomicU64>,
+}
+
+/// The way of requests into a call, which stays open on its server until the way ends.
+#[derive(Clone, Debug)]
+struct Requests(Arc<Mutex<Option<mpsc::UnboundedSender<pb::StepStreamRequest>>>>);
+
+impl Requests {
+    fn lock(&self) -> MutexGuard<'_, Option<mpsc::UnboundedSender<pb::StepStreamRequest>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn end(&self) {
+        self.lock().take();
+    }
+}
+
+/// Ends the requests of a call when its task ends, however that happens.
+struct EndedAfterwards(Requests);
+
+impl Drop for EndedAfterwards {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+impl Exchange {
+    fn open(held: &mut HeldSession) -> Exchange {
+        let server = held.server().clone();
+        let (requests, receiver) = mpsc::unbounded_channel();
+        let (sender, answers) = mpsc::channel(UNREAD);
+        let arrived = Arc::new(AtomicU64::new(0));
+        let request = server.request(UnboundedReceiverStream::new(receiver));
+        let counted = arrived.clone();
+        let requests = Requests(Arc::new(Mutex::new(Some(requests))));
+        let open = requests.clone();
+        let call = tokio::spawn(async move {
+            let _open = EndedAfterwards(open);
+            if let Err(status) = pass_on(&server, request, &sender, &counted).await {
+                let _ = sender.send(Err(status)).await; // the reader may have left
+            }
+        });
+        held.own(call.abort_handle());
+        let (asked, flushed) = (0, 0);
+        Exchange { requests, answers, next: None, call, asked, flushed, arrived }
+    }
+
+    fn send(&mut self, asked: Asked) {
+        if let Some(requests) = &*self.requests.lock() {
+            // If the call has ended, its next message says why.
+            let _ = requests.send(pb::StepStreamRequest { request: Some(asked) });
+        }
+        self.asked += 1;
+    }
+
+    /// The next message, if it is here.
+    fn take(&mut self) -> Option<Received> {
+        self.next.take().or_else(|| match self.answers.try_recv() {
+            Ok(message) => Some(message),
+            Err(mpsc::error::TryRecvError::Empty) => None,
+            Err(mpsc::error::TryRecvError::Disconnected) => Some(Err(ended())),
+        })
+    }
+
+    /// Waits until a message is here. May be dropped at any time.
+    async fn wait(&mut self) {
+        self.flushed = self.asked;
+        if self.next.is_none() {
+            self.next = Some(self.answers.recv().await.unwrap_or_else(|| Err(ended())));
+        }
+    }
+
+    /// Whether so few of the requests that were sent are unanswered that the others should be sent now.
+    fn is_flush_due(&mut self) -> bool {
+        let is_due = self.flushed < self.arrived.load(Relaxed) + AHEAD;
+        if is_due {
+            self.flushed = self.asked;
+        }
+        is_due
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        self.call.abort();
+    }
+}
+
+/// Makes the call and passes its answers on, as long as somebody reads them.
+async fn pass_on(
+    server: &LinkedServer,
+    request: tonic::Request<UnboundedReceiverStream<pb::StepStreamRequest>>,
+    sender: &mpsc::Sender<Received>,
+    arrived: &AtomicU64,
+) -> Result<(), Status> {
+    let mut answers = server.environments().step_stream(request).await?.into_inner();
+    while let Some(answer) = answers.message().await? {
+        arrived.fetch_add(1, Relaxed);
+        if sender.send(Ok(answer)).await.is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn ended() -> Status {
+    Status::unavailable("the server ended the stream")
+}
+
+fn kind(asked: &Asked) -> &'static str {
+    match asked {
+        Asked::Step(_) => "step",
+        Asked::Reset(_) => "reset",
+        Asked::EnumeratePlacements(_) => "enumerate_placements",
+        Asked::SaveState(_) => "save_state",
+        Asked::RestoreState(_) => "restore_state",
+    }
+}
+
+fn kind_of_answer(answered: &Answered) -> &'static str {
+    match answered {
+        Answered::Step(_) => "step",
+        Answered::Reset(_) => "reset",
+        Answered::EnumeratePlacements(_) => "enumerate_placements",
+        Answered::SaveState(_) => "save_state",
+        Answered::RestoreState(_) => "restore_state",
+        Answered::Error(_) => "error",
+    }
+}
+
+impl Session {
+    /// A stream for steps, several of which may be in progress at a time.
+    pub fn stream(&mut self) -> StepStream<'_> {
+        StepStream { session: self, stream: SessionStream::default() }
+    }
+}
+
+/// Steps over one long call. If the connection breaks, it is made again, and no step is done twice.
 #[derive(Debug)]
 pub struct StepStream<'a> {
     session: &'a mut Session,
-    next: u64,
-    requests: mpsc::Sender<pb::StepStreamRequest>,
-    answers: Streaming<pb::StepStreamResponse>,
-    /// Numbers of the steps without an answer.
-    under_way: VecDeque<u64>,
+    stream: SessionStream,
 }
 
 impl StepStream<'_> {
-    /// Sends a step of these environments, `None` for all; waits while 64 are in progress.
+    /// Sends a step of these environments, `None` for all, without waiting for its answer.
     ///
     /// # Errors
-    /// [`ClientError::Lost`] if the stream has ended.
+    /// If a wait for an answer was left early, and the server has not answered since for as long as the client is patient.
     pub async fn send(&mut self, actions: &[i32], env_ids: Option<&[u32]>) -> Result<(), ClientError> {
-        let step = self.session.step_request(actions, env_ids, self.next);
-        let sent = self.requests.send(pb::StepStreamRequest { request: Some(Asked::Step(step)) }).await;
-        sent.map_err(|_| self.lost("the stream has ended"))?;
-        self.under_way.push_back(self.next);
-        self.next += 1;
+        let held = &mut self.session.held;
+        self.stream.mend(held).await?;
+        self.stream.send(held, super::step(actions, env_ids));
         Ok(())
     }
 
     /// The answer of the oldest step without one; `None` if all steps have theirs.
     ///
     /// # Errors
-    /// If the server refuses, after which it also refuses the later steps because of their numbers; or
-    /// [`ClientError::Lost`] if the stream broke, or no answer came in half a minute.
+    /// If the server refuses, after which it also refuses the later steps because of their numbers; or if it has not
+    /// answered for as long as the client is patient. The step then still waits for its answer.
     pub async fn next(&mut self) -> Result<Option<Stepped>, ClientError> {
-        if self.under_way.pop_front().is_none() {
+        if self.stream.in_flight() == 0 {
             return Ok(None);
         }
-        let Ok(answer) = tokio::time::timeout(CALL_TIMEOUT, self.answers.message()).await else {
-            return Err(self.lost("no answer came in time"));
-        };
-        let answer = answer.map_err(|status| self.session.server.error(&status))?;
-        match answer.and_then(|answer| answer.response) {
-            Some(Answered::Step(step)) => {
-                self.session.sequence_number = step.sequence_number;
-                self.session.names.stepped(step).map(Some)
-            }
-            Some(Answered::Error(refused)) => {
-                if self.under_way.is_empty() {
-                    self.next = self.session.sequence_number + 1;
-                }
-                let details = prost::Message::encode_to_vec(&refused).into();
-                let status = Status::with_details(refused.code.into(), refused.message, details);
-                Err(error(&self.session.server.address, &status))
-            }
-            Some(_) => Err(ClientError::Answer("the answer of another call".to_owned())),
-            None => Err(self.lost("the stream has ended")),
+        match self.stream.receive(&mut self.session.held).await? {
+            (_, Answered::Step(answer)) => self.session.names.stepped(answer).map(Some),
+            _ => Err(ClientError::Answer("the answer of another call".to_owned())),
         }
-    }
-
-    fn lost(&self, message: &str) -> ClientError {
-        lost(&self.session.server.address, message)
     }
 }

@@ -5,29 +5,23 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::uri::PathAndQuery;
+use prost::Message;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use tetrion::client::RawBytes;
-use tetrion::protocol::limits::MAX_RESPONSE_BYTES;
-use tokio::sync::mpsc;
-use tokio_stream::wrappers::UnboundedReceiverStream;
+use tetrion::client::{MAX_MESSAGE, RawBytes};
 use tokio_util::sync::CancellationToken;
 use tonic::body::Body;
 use tonic::client::{Grpc, GrpcService};
 use tonic::metadata::{Ascii, MetadataKey, MetadataMap, MetadataValue};
 use tonic::{Request, Status, Streaming};
 
-use super::CallError;
 use super::executor::Executor;
-use super::failure::{described, failure};
+use super::failure::{AnswerError, Failed};
 use super::streams::Stream;
 
 /// Pairs of names and values.
 pub(crate) type Metadata = Vec<(String, String)>;
-
-/// Size of the largest message: the largest answer, with some bytes for the message that streams wrap around it.
-const MAX_MESSAGE: usize = MAX_RESPONSE_BYTES as usize + 1024;
 
 /// Destination of calls: the services in this process, or a connection to a server.
 pub(crate) trait CallTarget:
@@ -59,27 +53,14 @@ impl<T: CallTarget> Stub<T> {
         metadata: Metadata,
         timeout: Option<f64>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let answer = self.answer(py, path_of(path)?, Bytes::copy_from_slice(message), metadata, timeout)?;
-        Ok(PyBytes::new(py, &answer))
-    }
-
-    /// Makes a call with one answer. Returns the answer, still in the memory that it was received in.
-    pub(crate) fn answer(
-        &self,
-        py: Python<'_>,
-        path: PathAndQuery,
-        message: Bytes,
-        metadata: Metadata,
-        timeout: Option<f64>,
-    ) -> PyResult<Bytes> {
-        let timeout = timeout_of(timeout);
-        let request = request(message, metadata, timeout).map_err(refused)?;
+        let (path, timeout) = (path_of(path)?, timeout_of(timeout));
+        let request = request(Bytes::copy_from_slice(message), metadata, timeout).map_err(refused)?;
         let call = async {
             let mut calls = calls(self.target.clone()).await?;
             only(calls.server_streaming(request, path, RawBytes).await?.into_inner()).await
         };
         let answer = self.executor.wait(py, until(&self.closed, timeout, call))?;
-        answer.map_err(refused)
+        Ok(PyBytes::new(py, &answer.map_err(refused)?))
     }
 
     /// Starts a call with one request and many answers.
@@ -96,18 +77,7 @@ impl<T: CallTarget> Stub<T> {
         let request = request.map_err(refused)?;
         let target = self.target.clone();
         let opening = async { calls(target).await?.server_streaming(request, path, RawBytes).await };
-        Ok(Stream::new(py, &self.executor, self.closed.clone(), opening, timeout, None))
-    }
-
-    /// Starts a call with many requests and many answers.
-    pub(crate) fn exchange(&self, py: Python<'_>, path: &str, metadata: Metadata) -> PyResult<Stream> {
-        let path = path_of(path)?;
-        let (sender, receiver) = mpsc::unbounded_channel();
-        let request = request(UnboundedReceiverStream::new(receiver), metadata, None);
-        let request = request.map_err(refused)?;
-        let target = self.target.clone();
-        let opening = async { calls(target).await?.streaming(request, path, RawBytes).await };
-        Ok(Stream::new(py, &self.executor, self.closed.clone(), opening, None, Some(sender)))
+        Ok(Stream::new(py, &self.executor, self.closed.clone(), opening, timeout))
     }
 }
 
@@ -198,5 +168,20 @@ pub(crate) fn metadata_of(pairs: Metadata) -> tonic::Result<MetadataMap> {
 
 /// The exception for a failed call.
 pub(crate) fn refused(status: Status) -> PyErr {
-    CallError::new_err(described(&failure(status)))
+    Failed::Call(Box::new(status)).raised()
+}
+
+/// An encoded message for Python.
+pub(crate) fn message<'py>(py: Python<'py>, message: &impl Message) -> Bound<'py, PyBytes> {
+    PyBytes::new(py, &message.encode_to_vec())
+}
+
+/// A message that Python has encoded.
+pub(crate) fn decoded<M: Message + Default>(bytes: &[u8]) -> PyResult<M> {
+    M::decode(bytes).map_err(|error| AnswerError::new_err(error.to_string()))
+}
+
+/// A time in seconds; decades stand for ever.
+pub(crate) fn seconds(seconds: f64) -> Duration {
+    Duration::from_secs_f64(seconds.clamp(0.0, 1e9))
 }

@@ -5,8 +5,6 @@ use std::time::Duration;
 use std::{mem, process};
 
 use http::Uri;
-use http::uri::PathAndQuery;
-use prost::Message;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -15,8 +13,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::call::{Metadata, Stub, closed, refused};
 use super::executor::{Driver, Executor};
-use super::session::Block;
-use super::steps::{Actions, Steps, answer_of_call};
 use super::streams::Stream;
 
 /// A connection to a server. It connects at the first call, and again after a loss. Threads may share it.
@@ -113,27 +109,6 @@ impl Channel {
         self.stub()?.call(py, path, message, metadata, timeout)
     }
 
-    /// Steps all environments of a session, with the answer in a block. Returns False if Python must read the answer
-    /// itself; the session then repeats it. If episodes have ended, returns their last states instead of True, as an
-    /// encoded `FinalBatch`.
-    #[expect(clippy::too_many_arguments, reason = "all that a message contains, and the settings of a call")]
-    fn step<'py>(
-        &self,
-        py: Python<'py>,
-        steps: &Steps,
-        block: &Bound<'py, Block>,
-        actions: &Actions,
-        session: String,
-        number: u64,
-        metadata: Metadata,
-        timeout: Option<f64>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let path = PathAndQuery::from_static("/tetrion.v1.EnvironmentService/Step");
-        let request = actions.request(session, number).encode_to_vec();
-        let answer = self.stub()?.answer(py, path, request.into(), metadata, timeout)?;
-        steps.fill(py, number, block, || answer_of_call(answer))
-    }
-
     /// Starts a call with one request and many answers.
     fn stream(
         &self,
@@ -144,11 +119,6 @@ impl Channel {
         timeout: Option<f64>,
     ) -> PyResult<Stream> {
         self.stub()?.stream(py, path, message, metadata, timeout)
-    }
-
-    /// Starts a call with many requests and many answers.
-    fn exchange(&self, py: Python<'_>, path: &str, metadata: Metadata) -> PyResult<Stream> {
-        self.stub()?.exchange(py, path, metadata)
     }
 
     /// Closes the connection, which ends every call.

@@ -4,13 +4,12 @@ use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{mem, process};
 
-use prost::Message;
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tetrion::client::{
-    Client, ClientError, EvaluationCall, EvaluationNews, EvaluationProgress, Link, RunningEvaluation,
-    SpreadEvaluation,
+    CallSettings, Client, ClientError, EvaluationCall, EvaluationNews, EvaluationProgress, Link,
+    RunningEvaluation, SpreadEvaluation,
 };
 use tetrion::protocol::pb::evaluate_policies_response::Event;
 use tetrion::protocol::results::{encode_estimates, encode_results};
@@ -20,18 +19,10 @@ use tokio_util::sync::CancellationToken;
 use tonic::Status;
 use tonic::metadata::MetadataMap;
 
-use super::Services;
-use super::call::{Metadata, closed, metadata_of, refused};
-use super::channel::Channel;
+use super::call::{Metadata, decoded, message, metadata_of, refused, seconds};
+use super::caller::{Caller, caller};
 use super::executor::Executor;
-use super::failure::{described, failure};
-
-pyo3::create_exception!(
-    tetrion._native,
-    AnswerError,
-    pyo3::exceptions::PyException,
-    "An answer that does not fit its request: the problem."
-);
+use super::failure::{Failed, described, raised};
 
 /// Servers by their names, each a [`Channel`] or [`Services`].
 type Servers<'py> = Vec<(String, Bound<'py, PyAny>)>;
@@ -44,7 +35,9 @@ type EncodedOutcome<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py,
 pub(crate) struct PyEvaluationRun {
     /// `None` once it is closed.
     run: Mutex<Option<RunningEvaluation>>,
-    settings: CallSettings,
+    metadata: MetadataMap,
+    min_revision: u32,
+    patience: Duration,
     executor: Executor,
     /// Cancelled with the connection.
     disconnected: CancellationToken,
@@ -52,32 +45,8 @@ pub(crate) struct PyEvaluationRun {
     process: u32,
 }
 
-/// What further calls need besides their servers.
-struct CallSettings {
-    metadata: MetadataMap,
-    min_revision: u32,
-    patience: Duration,
-}
-
-impl CallSettings {
-    fn client(&self, links: impl IntoIterator<Item = (String, Link)>) -> Client {
-        Client::over(links, &self.metadata, self.min_revision, self.patience)
-    }
-}
-
-/// The way to a server, who waits for it, and what ends it.
-fn way(server: &Bound<'_, PyAny>) -> PyResult<(Link, Executor, CancellationToken)> {
-    if let Ok(channel) = server.cast::<Channel>() {
-        let stub = channel.get().stub()?;
-        return Ok((Link::new(stub.target), stub.executor, stub.closed));
-    }
-    let services = server.cast::<Services>().map_err(|_| PyTypeError::new_err("expected a connection"))?;
-    let stub = services.get().stub().clone();
-    Ok((Link::new(stub.target), stub.executor, stub.closed))
-}
-
 fn links(servers: &Servers<'_>) -> PyResult<Vec<(String, Link)>> {
-    servers.iter().map(|(name, server)| Ok((name.clone(), way(server)?.0))).collect()
+    servers.iter().map(|(name, server)| Ok((name.clone(), caller(server)?.link))).collect()
 }
 
 #[pymethods]
@@ -94,15 +63,16 @@ impl PyEvaluationRun {
     ) -> PyResult<PyEvaluationRun> {
         let request = decoded::<pb::EvaluatePoliciesRequest>(request)?;
         let (_, first) = servers.first().ok_or_else(|| PyValueError::new_err("there is no server"))?;
-        let (_, executor, disconnected) = way(first)?;
+        let Caller { executor, closed: disconnected, .. } = caller(first)?;
         let metadata = metadata_of(metadata).map_err(refused)?;
-        let settings =
-            CallSettings { metadata, min_revision: request.min_revision, patience: seconds(patience) };
-        let client = settings.client(links(&servers)?);
+        let (min_revision, patience) = (request.min_revision, seconds(patience));
+        let client = Client::over(links(&servers)?, &metadata, min_revision, CallSettings::new(patience));
         let run = client.start_evaluation(request, num_servers).map_err(raised)?;
         Ok(PyEvaluationRun {
             run: Mutex::new(Some(run)),
-            settings,
+            metadata,
+            min_revision,
+            patience,
             executor,
             disconnected,
             cancelled: CancellationToken::new(),
@@ -112,7 +82,8 @@ impl PyEvaluationRun {
 
     /// Gives further calls to these servers.
     fn use_servers(&self, py: Python<'_>, servers: Servers<'_>) -> PyResult<()> {
-        let client = self.settings.client(links(&servers)?);
+        let settings = CallSettings::new(self.patience);
+        let client = Client::over(links(&servers)?, &self.metadata, self.min_revision, settings);
         if let Some(run) = self.executor.wait(py, self.run.lock())?.as_mut() {
             run.use_servers(&client);
         }
@@ -127,16 +98,16 @@ impl PyEvaluationRun {
             let Some(run) = guard.as_mut() else { return Ok(None) };
             let news = tokio::select! {
                 biased;
-                () = self.disconnected.cancelled() => return Err(NewsError::Call(Box::new(closed()))),
+                () = self.disconnected.cancelled() => return Err(Failed::disconnected()),
                 () = self.cancelled.cancelled() => None,
-                news = run.next() => Some(news.map_err(NewsError::from)?),
+                news = run.next() => Some(news.map_err(Failed::from)?),
             };
             if news.is_none() {
                 guard.take();
             }
             Ok(news.flatten())
         })?;
-        let Some(news) = news.map_err(|error: NewsError| error.raised())? else { return Ok(None) };
+        let Some(news) = news.map_err(Failed::raised)? else { return Ok(None) };
         let (kind, news) = match news {
             EvaluationNews::Started(started) => ("started", message(py, &*started).into_any()),
             EvaluationNews::Games(games) => ("results", message(py, &encode_results(&games)).into_any()),
@@ -145,10 +116,7 @@ impl PyEvaluationRun {
             }
             EvaluationNews::Progress(now) => ("progress", message(py, &encode_progress(now)).into_any()),
             EvaluationNews::Lost(error) => {
-                let failed = match NewsError::from(error) {
-                    NewsError::Call(status) => described(&failure(*status)),
-                    NewsError::Answer(problem) => described(&Status::internal(problem)),
-                };
+                let failed = described(&Failed::from(error).status());
                 ("lost", failed.into_pyobject(py)?.into_any())
             }
         };
@@ -260,35 +228,6 @@ impl PySpread {
     }
 }
 
-/// Why a wait for news failed.
-enum NewsError {
-    Call(Box<Status>),
-    Answer(String),
-}
-
-impl From<ClientError> for NewsError {
-    fn from(error: ClientError) -> NewsError {
-        match error {
-            ClientError::Lost { status, .. } | ClientError::Refused { status, .. } => NewsError::Call(status),
-            ClientError::Answer(problem) => NewsError::Answer(problem),
-            error => NewsError::Answer(error.to_string()),
-        }
-    }
-}
-
-impl NewsError {
-    fn raised(self) -> PyErr {
-        match self {
-            NewsError::Call(status) => refused(*status),
-            NewsError::Answer(problem) => AnswerError::new_err(problem),
-        }
-    }
-}
-
-fn raised(error: ClientError) -> PyErr {
-    NewsError::from(error).raised()
-}
-
 fn outcome<'py>(py: Python<'py>, spread: &SpreadEvaluation) -> PyResult<EncodedOutcome<'py>> {
     let summary = spread.summary().map_err(raised)?;
     let results = match spread.results() {
@@ -310,17 +249,4 @@ fn encode_progress(now: EvaluationProgress) -> pb::EvaluationProgress {
         lines_done,
         elapsed: duration::encode(elapsed),
     }
-}
-
-fn message<'py>(py: Python<'py>, message: &impl Message) -> Bound<'py, PyBytes> {
-    PyBytes::new(py, &message.encode_to_vec())
-}
-
-fn decoded<M: Message + Default>(bytes: &[u8]) -> PyResult<M> {
-    M::decode(bytes).map_err(|error| AnswerError::new_err(error.to_string()))
-}
-
-/// A time in seconds; decades stand for ever.
-fn seconds(seconds: f64) -> Duration {
-    Duration::from_secs_f64(seconds.clamp(0.0, 1e9))
 }

@@ -3,15 +3,64 @@
 use std::collections::HashMap;
 use std::error::Error;
 
-use bytes::Bytes;
-use prost::Message;
 use pyo3::prelude::*;
-use tetrion::client::{code_name, retry_delay};
-use tetrion::protocol::rpc;
+use tetrion::client::{ClientError, code_name, retry_delay};
 use tonic::{Code, Status};
 use tonic_types::StatusExt;
 
-use super::evaluations::AnswerError;
+use super::CallError;
+use super::call::closed;
+
+pyo3::create_exception!(
+    tetrion._native,
+    AnswerError,
+    pyo3::exceptions::PyException,
+    "An answer that does not fit its request: the problem."
+);
+
+/// Why a call of the Rust client failed.
+pub(crate) enum Failed {
+    Call(Box<Status>),
+    Answer(String),
+}
+
+impl Failed {
+    /// The connection was closed.
+    pub(crate) fn disconnected() -> Failed {
+        Failed::Call(Box::new(closed()))
+    }
+
+    /// The status of the call; a made-up one if its answer does not fit.
+    pub(crate) fn status(self) -> Status {
+        match self {
+            Failed::Call(status) => failure(*status),
+            Failed::Answer(problem) => Status::internal(problem),
+        }
+    }
+
+    /// The exception for it.
+    pub(crate) fn raised(self) -> PyErr {
+        match self {
+            Failed::Answer(problem) => AnswerError::new_err(problem),
+            Failed::Call(_) => CallError::new_err(described(&self.status())),
+        }
+    }
+}
+
+impl From<ClientError> for Failed {
+    fn from(error: ClientError) -> Failed {
+        match error {
+            ClientError::Lost { status, .. } | ClientError::Refused { status, .. } => Failed::Call(status),
+            ClientError::Answer(problem) => Failed::Answer(problem),
+            error => Failed::Answer(error.to_string()),
+        }
+    }
+}
+
+/// The exception for a failed call of the Rust client.
+pub(crate) fn raised(error: ClientError) -> PyErr {
+    Failed::from(error).raised()
+}
 
 /// What Python learns of a failure: the name of its code, its message, its reason, metadata, violations as pairs of a field
 /// and a problem, the seconds to wait before another try, and the id of the request.
@@ -37,14 +86,6 @@ pub(crate) fn described(status: &Status) -> Failure {
         retry_delay(status).map(|delay| delay.as_secs_f64()),
         request_id,
     )
-}
-
-/// What an encoded `google.rpc.Status` says.
-#[pyfunction]
-pub(crate) fn failure_of(status: &[u8]) -> PyResult<Failure> {
-    let read = rpc::Status::decode(status).map_err(|error| AnswerError::new_err(error.to_string()))?;
-    let details = Bytes::copy_from_slice(status);
-    Ok(described(&Status::with_details(Code::from_i32(read.code), read.message, details)))
 }
 
 /// The status of a failed call. The status of a server stays as it is.

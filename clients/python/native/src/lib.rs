@@ -1,15 +1,17 @@
 //! The extension module of the Python package: the services in Python's own process, and connections to servers.
 //!
 //! A call in this process passes the same layers as on a server; only sockets and HTTP/2 are missing. Python reads and
-//! writes messages field by field: see `messages`. Steps and resets have a second path in this process, without messages:
-//! see `session`. The messages of most steps on a server are written and read here: see `steps`. Evaluations are those of
-//! the Rust client: see `evaluations`. `program` is the command line of the `tetrion` program.
+//! writes messages field by field: see `messages`. Sessions and evaluations are those of the Rust client: see `session` and
+//! `evaluations`. `program` is the command line of the `tetrion` program.
 //!
 //! The surprising decision: every wait releases the GIL, and wakes up ten times per second to check for signals. So
 //! Ctrl-C ends any call, and a call that waits for another thread never prevents that thread from running Python.
 
+mod block;
 mod call;
+mod caller;
 mod channel;
+mod columns;
 mod evaluations;
 mod executor;
 mod failure;
@@ -20,7 +22,7 @@ mod program;
 mod recorded;
 mod replay;
 mod session;
-mod steps;
+mod session_stream;
 mod streams;
 
 use std::{mem, process};
@@ -33,11 +35,12 @@ use tetrion::service::ServerLimits;
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::sync::CancellationToken;
 
-use call::{Metadata, Stub, refused};
+use block::Block;
+use call::{Metadata, Stub};
 use channel::Channel;
 use executor::Executor;
-use session::{Block, PySession};
-use steps::{Actions, Steps};
+use session::PySession;
+use session_stream::PySessionStream;
 use streams::Stream;
 
 pyo3::create_exception!(
@@ -103,13 +106,6 @@ impl Services {
         self.stub().call(py, path, message, metadata, timeout)
     }
 
-    /// A session, for steps without messages.
-    fn session(&self, py: Python<'_>, name: &str) -> PyResult<PySession> {
-        // Without the GIL, which the call that holds the session's lock may need.
-        let session = py.detach(|| self.stub().target.session(name).map(PySession::new));
-        session.map_err(refused)
-    }
-
     /// Starts a call with one request and many answers.
     fn stream(
         &self,
@@ -120,11 +116,6 @@ impl Services {
         timeout: Option<f64>,
     ) -> PyResult<Stream> {
         self.stub().stream(py, path, message, metadata, timeout)
-    }
-
-    /// Starts a call with many requests and many answers.
-    fn exchange(&self, py: Python<'_>, path: &str, metadata: Metadata) -> PyResult<Stream> {
-        self.stub().exchange(py, path, metadata)
     }
 }
 
@@ -152,9 +143,9 @@ mod _native {
     use tetrion::engine::RULES_VERSION;
 
     #[pymodule_export]
-    use super::evaluations::{AnswerError, PyEvaluationRun, PySpread};
+    use super::evaluations::{PyEvaluationRun, PySpread};
     #[pymodule_export]
-    use super::failure::failure_of;
+    use super::failure::AnswerError;
     #[pymodule_export]
     use super::messages::{PyMessage, PyMessageKind, decoded_message, enums, fields, message_kinds, methods};
     #[pymodule_export]
@@ -168,7 +159,7 @@ mod _native {
     #[pymodule_export]
     use super::replay::PyReplay;
     #[pymodule_export]
-    use super::{Actions, Block, CallError, Channel, PySession, Services, Steps, Stream};
+    use super::{Block, CallError, Channel, PySession, PySessionStream, Services, Stream};
 
     /// Adds the version of the rules by which the services play.
     #[pymodule_init]

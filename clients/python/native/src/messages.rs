@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
 use tetrion::protocol::FILE_DESCRIPTOR_SET;
 
-use super::evaluations::AnswerError;
+use super::failure::AnswerError;
 
 const PACKAGE: &str = "tetrion.v1";
 

@@ -1,131 +1,184 @@
-//! Steps of a session without messages, into memory that numpy arrays view.
+//! Sessions: the Rust client makes their calls, repeats them and makes lost sessions again.
 //!
-//! The surprising decision: this file handles no unusual case. If actions are not a plain array of integers, or a call
-//! is refused, the result is False. The caller then makes the call with messages, which performs it or explains the
-//! mistake.
+//! Steps of all environments need no message of Python: a plain array of actions goes in, and the tensors of the answer
+//! go into a block of memory that numpy arrays view. In this process, such steps and resets take a shorter way to the
+//! engine, without messages at all. Other calls are messages, which Python writes and reads.
+//!
+//! The surprising decision: a session is either called directly or held by the client, and both count the same calls. The
+//! last number is in `number`, and the client takes it from there.
 
-#![allow(unsafe_code)] // the buffer protocol: see `Block`
-
-use std::cell::UnsafeCell;
-use std::ffi::{c_int, c_void};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
-use std::{process, ptr};
+use std::{mem, process};
 
-use pyo3::buffer::{Element, PyBuffer};
-use pyo3::exceptions::{PyBufferError, PyValueError};
-use pyo3::ffi;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyBytes, PyType};
+use pyo3::types::{PyBool, PyBytes, PyTuple};
+use tetrion::client::session::{Answered, Asked, HeldSession};
+use tetrion::client::{CallSettings, Client, ClientError, OnLoss};
+use tetrion::protocol::{pb, tensor};
 use tetrion::service::Direct;
-use tetrion::service::direct::{BlockLayout, SLACK};
+use tetrion::service::direct::BlockLayout;
+use tokio::sync::{Mutex, MutexGuard};
+use tokio_util::sync::CancellationToken;
 use tonic::Status;
+
+use super::block::{Block, read_actions};
+use super::call::{Metadata, decoded, message, metadata_of, refused, seconds};
+use super::caller::{Caller, caller};
+use super::columns::StepColumns;
+use super::executor::Executor;
+use super::failure::{Failed, described, raised};
 
 /// Work from which on releasing the GIL pays.
 const LONG: Duration = Duration::from_micros(20);
 
-/// A session in this process.
+/// Size of a block from which on releasing the GIL while it is filled pays.
+const LARGE: usize = 1 << 16;
+
+/// What a step returns to Python: True if its answer is in the block, or the encoded `FinalBatch` if episodes have ended; a
+/// tuple with the encoded answer if the block has no room for it. False if nothing was done.
+pub(crate) type Filled<'py> = Bound<'py, PyAny>;
+
+/// The kind of a call, the encoded request and the encoded answer.
+type EncodedCall<'py> = (&'static str, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
+
+/// An exception of Python's own while a call waited.
+type Raised = Arc<std::sync::Mutex<Option<PyErr>>>;
+
+/// A session on a server or in this process.
 #[pyclass(frozen, name = "Session", module = "tetrion._native")]
 pub(crate) struct PySession {
-    direct: Direct,
-    block: BlockLayout,
+    /// `None` only while this value is dropped.
+    held: Mutex<Option<HeldSession>>,
+    /// The short way, if the session is in this process.
+    direct: RwLock<Option<Direct>>,
+    num_envs: u32,
     is_long: bool,
+    /// `None` if memory cannot hold such tensors.
+    columns: Option<StepColumns>,
     /// The last sequence number that this caller knows. The call itself updates it, so no signal can come in between.
     number: AtomicU64,
-}
-
-/// Memory with every tensor of the answer to a step. Python sees it as a buffer of bytes, which it may change.
-///
-/// # Why this is sound
-/// The block's vector never moves: its capacity exceeds the size of the tensors by `SLACK` bytes, which is all that writers
-/// need, and `fill` ends the process if it has moved. Its length changes only in `fill`. A call takes the block
-/// under the GIL and gives it back afterwards, so two calls cannot fill it at once. Python's buffers stay valid,
-/// because each holds a reference to the block. Writers replace all bytes and read none, so Python's changes do not matter.
-/// If a thread uses an array while another thread steps the session into it, it may see bytes of both steps, as with
-/// every numpy array that is written concurrently.
-#[pyclass(frozen, module = "tetrion._native")]
-pub(crate) struct Block {
-    bytes: UnsafeCell<Vec<u8>>,
-    start: *mut u8,
-    len: usize,
-    is_taken: AtomicBool,
-    /// Whether a job has panicked while it filled the block.
-    is_broken: AtomicBool,
-}
-
-// SAFETY: see above; `is_taken` ensures that only one call at a time reaches the vector.
-unsafe impl Send for Block {}
-// SAFETY: as for `Send`.
-unsafe impl Sync for Block {}
-
-impl Block {
-    pub(crate) fn new(len: usize) -> Block {
-        let mut bytes = Vec::with_capacity(len + SLACK);
-        bytes.resize(len, 0);
-        let start = bytes.as_mut_ptr();
-        Block { bytes: UnsafeCell::new(bytes), start, len, is_taken: false.into(), is_broken: false.into() }
-    }
-
-    /// This block, if it has the size of a session's blocks.
-    ///
-    /// # Errors
-    /// `ValueError` if it has another.
-    pub(crate) fn of_size(&self, len: usize) -> PyResult<&Block> {
-        if self.len == len { Ok(self) } else { Err(PyValueError::new_err("the block is another session's")) }
-    }
-
-    /// Lets a job replace the contents. `None` if this or an earlier job has panicked.
-    pub(crate) fn fill<T>(&self, job: impl FnOnce(&mut Vec<u8>) -> T) -> PyResult<Option<T>> {
-        if self.is_broken.load(Relaxed) {
-            return Ok(None);
-        }
-        if self.is_taken.swap(true, Acquire) {
-            return Err(PyValueError::new_err("another thread steps this session into the same arrays"));
-        }
-        // SAFETY: no other call has the vector until `is_taken` is false again.
-        let bytes = unsafe { &mut *self.bytes.get() };
-        let done = catch_unwind(AssertUnwindSafe(|| job(bytes)));
-        if !ptr::eq(bytes.as_ptr(), self.start) {
-            process::abort(); // numpy views freed memory
-        }
-        self.is_broken.store(done.is_err() || bytes.len() != self.len, Relaxed);
-        self.is_taken.store(false, Release);
-        Ok(done.ok())
-    }
-}
-
-#[pymethods]
-impl Block {
-    /// A view of all bytes.
-    unsafe fn __getbuffer__(this: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
-        let block = this.get();
-        // SAFETY: Python passes a view to fill in. The memory lives as long as the block, to which the view holds a
-        // reference.
-        let filled = unsafe {
-            ffi::PyBuffer_FillInfo(
-                view,
-                this.as_ptr(),
-                block.start.cast::<c_void>(),
-                block.len as isize,
-                0,
-                flags,
-            )
-        };
-        if filled == 0 {
-            Ok(())
-        } else {
-            Err(PyErr::take(this.py()).unwrap_or_else(|| PyBufferError::new_err("no buffer")))
-        }
-    }
+    /// Whether Python listens to the calls that change the session.
+    is_heard: AtomicBool,
+    /// Whether Python must make every call as a message, which finds out what is wrong with the connection.
+    is_released: AtomicBool,
+    pub(crate) executor: Executor,
+    disconnected: CancellationToken,
+    raised: Raised,
+    process: u32,
 }
 
 impl PySession {
-    pub(crate) fn new(direct: Direct) -> PySession {
-        let (block, is_long) = (direct.block(), direct.work() > LONG);
-        PySession { direct, block, is_long, number: AtomicU64::new(0) }
+    fn new(py: Python<'_>, held: HeldSession, caller: Caller, raised: Raised) -> PyResult<PySession> {
+        // Without the GIL, which the call that holds the session's lock may need.
+        let direct =
+            py.detach(|| caller.direct(held.name()).transpose().map_err(|status| refused(*status)))?;
+        let columns = StepColumns::of(held.description());
+        let num_envs = held.description().config.as_ref().map_or(0, |config| config.num_envs);
+        Ok(PySession {
+            number: held.number().into(),
+            is_long: direct.as_ref().is_some_and(|direct| direct.work() > LONG),
+            direct: RwLock::new(direct),
+            held: Mutex::new(Some(held)),
+            num_envs,
+            columns,
+            is_heard: false.into(),
+            is_released: false.into(),
+            executor: caller.executor,
+            disconnected: caller.closed,
+            raised,
+            process: process::id(),
+        })
+    }
+
+    fn columns(&self) -> PyResult<&StepColumns> {
+        self.columns.as_ref().ok_or_else(|| PyValueError::new_err("no block can have such tensors"))
+    }
+
+    fn layout(&self) -> PyResult<&BlockLayout> {
+        Ok(&self.columns()?.block)
+    }
+
+    /// The client's session, with the number of the last call.
+    pub(crate) async fn held(&self) -> Locked<'_> {
+        self.locked(self.held.lock().await)
+    }
+
+    /// The same, unless another thread has it.
+    pub(crate) fn try_held(&self) -> Option<Locked<'_>> {
+        self.held.try_lock().ok().map(|held| self.locked(held))
+    }
+
+    fn locked<'a>(&'a self, mut held: MutexGuard<'a, Option<HeldSession>>) -> Locked<'a> {
+        let before = self.number.load(Relaxed);
+        if let Some(held) = &mut *held {
+            held.set_number(before);
+        }
+        Locked { held, before, session: self }
+    }
+
+    /// What a job gets from the client's session.
+    fn with<T: Send>(&self, py: Python<'_>, job: impl FnOnce(&mut HeldSession) -> T) -> PyResult<T> {
+        match self.try_held() {
+            Some(mut held) => Ok(job(held.get())),
+            None => Ok(job(self.executor.wait(py, self.held())?.get())),
+        }
+    }
+
+    /// Waits for a call, at most until the connection is closed.
+    ///
+    /// # Errors
+    /// The exception for a failed call, or that of a signal handler.
+    pub(crate) fn wait<T: Send>(
+        &self,
+        py: Python<'_>,
+        call: impl Future<Output = Result<T, ClientError>> + Send,
+    ) -> PyResult<T> {
+        let done = self.executor.wait(py, async {
+            tokio::select! {
+                biased;
+                () = self.disconnected.cancelled() => Err(Failed::disconnected()),
+                done = call => done.map_err(Failed::from),
+            }
+        })?;
+        if let Some(error) = self.raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            return Err(error);
+        }
+        done.map_err(Failed::raised)
+    }
+
+    /// Steps all environments the short way. `None` if there is none, or the step is refused: the long way says why.
+    pub(crate) fn step_directly<'py>(
+        &self,
+        py: Python<'py>,
+        block: &Block,
+        actions: &[i32],
+    ) -> PyResult<Option<Filled<'py>>> {
+        let step = |direct: &Direct, bytes: &mut Vec<u8>| {
+            self.run(py, |may_wait| self.numbered(|number| direct.step(actions, number, bytes, may_wait)))
+        };
+        Ok(match self.directly(block, step)? {
+            Some(Ok(Some(finals))) => Some(PyBytes::new(py, &finals).into_any()),
+            Some(Ok(None)) => Some(PyBool::new(py, true).to_owned().into_any()),
+            _ => None,
+        })
+    }
+
+    fn directly<T>(
+        &self,
+        block: &Block,
+        job: impl FnOnce(&Direct, &mut Vec<u8>) -> Option<T>,
+    ) -> PyResult<Option<T>> {
+        if self.is_heard.load(Relaxed) {
+            return Ok(None);
+        }
+        let Ok(direct) = self.direct.try_read() else { return Ok(None) };
+        let Some(direct) = &*direct else { return Ok(None) };
+        let block = block.of_size(self.layout()?.num_bytes)?;
+        Ok(block.fill(|bytes| job(direct, bytes))?.flatten())
     }
 
     /// Runs a job. Releases the GIL if the job is long or must wait for another call, which may need the GIL. The
@@ -139,25 +192,6 @@ impl PySession {
         py.detach(|| job(true))
     }
 
-    /// Performs one action per environment, with the answer in a block.
-    fn take<'py>(
-        &self,
-        py: Python<'py>,
-        block: &Bound<'py, Block>,
-        actions: &[i32],
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let block = block.get().of_size(self.block.num_bytes)?;
-        let step = |bytes: &mut Vec<u8>| {
-            self.run(py, |may_wait| {
-                self.numbered(|number| self.direct.step(actions, number, bytes, may_wait))
-            })
-        };
-        match block.fill(step)?.flatten() {
-            Some(Ok(Some(finals))) => Ok(PyBytes::new(py, &finals).into_any()),
-            done => Ok(PyBool::new(py, matches!(done, Some(Ok(_)))).to_owned().into_any()),
-        }
-    }
-
     /// Makes a call with the next number. The number counts if the call was performed.
     fn numbered<T>(&self, call: impl FnOnce(u64) -> Option<Result<T, Status>>) -> Option<Result<T, Status>> {
         let next = self.number.load(Relaxed) + 1;
@@ -167,34 +201,186 @@ impl PySession {
         }
         Some(done)
     }
+
+    /// Whether Python need not make every call as a message.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.is_released.load(Relaxed)
+    }
+
+    /// The actions in an array, if it is a plain one of integers with one per environment.
+    pub(crate) fn actions(&self, actions: &Bound<'_, PyAny>) -> Option<Vec<i32>> {
+        self.is_open().then(|| read_actions(actions, self.num_envs as usize))?
+    }
+
+    /// Copies the answer to a step of all environments into a block.
+    pub(crate) fn fill<'py>(
+        &self,
+        py: Python<'py>,
+        block: &Block,
+        answered: &Answered,
+    ) -> PyResult<Filled<'py>> {
+        let columns = self.columns()?;
+        let block = block.of_size(columns.block.num_bytes)?;
+        let Answered::Step(answer) = answered else { return Ok(unread(py, answered)) };
+        let fill = || {
+            let Some(parts) = columns.parts(answer) else { return Ok(None) };
+            block.fill(|bytes| columns.write(&parts, bytes))
+        };
+        let filled = if columns.block.num_bytes < LARGE { fill() } else { py.detach(fill) }?;
+        Ok(match (filled, &answer.final_batch) {
+            (None, _) => unread(py, answered),
+            (Some(()), None) => PyBool::new(py, true).to_owned().into_any(),
+            (Some(()), Some(finals)) => message(py, finals).into_any(),
+        })
+    }
 }
 
-/// The actions in the form that most callers use: an array of integers. `None` for subclasses of numpy's array: a masked one
-/// hides elements that its buffer shows.
-pub(crate) fn read_actions(actions: &Bound<'_, PyAny>, rows: usize) -> Option<Vec<i32>> {
-    static ARRAY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let array = ARRAY.import(actions.py(), "numpy", "ndarray").ok()?;
-    if !actions.get_type().is(array) {
-        return None;
-    }
-    read_array::<i64>(actions, rows).or_else(|| read_array::<i32>(actions, rows))
+/// What a step returns that was not taken.
+pub(crate) fn nothing(py: Python<'_>) -> Filled<'_> {
+    PyBool::new(py, false).to_owned().into_any()
 }
 
-/// The elements of an array of this type with one dimension and this many rows.
-fn read_array<T: Element + TryInto<i32>>(array: &Bound<'_, PyAny>, rows: usize) -> Option<Vec<i32>> {
-    let buffer = PyBuffer::<T>::get(array).ok()?;
-    if buffer.dimensions() != 1 || buffer.item_count() != rows {
-        return None;
+/// A block of the session's size.
+///
+/// # Errors
+/// `ValueError` if it has another.
+fn checked<'a>(session: &PySession, block: &'a Bound<'_, Block>) -> PyResult<&'a Block> {
+    block.get().of_size(session.layout()?.num_bytes)
+}
+
+fn unread<'py>(py: Python<'py>, answered: &Answered) -> Filled<'py> {
+    PyTuple::new(py, [encoded_answer(py, answered)]).expect("a tuple of one").into_any()
+}
+
+/// The client's session while a thread has it. Its number is the last one when it is given back.
+pub(crate) struct Locked<'a> {
+    held: MutexGuard<'a, Option<HeldSession>>,
+    /// The last number when it was taken.
+    before: u64,
+    session: &'a PySession,
+}
+
+impl Locked<'_> {
+    pub(crate) fn get(&mut self) -> &mut HeldSession {
+        self.held.as_mut().expect("the session is not being dropped")
     }
-    buffer.to_vec(array.py()).ok()?.into_iter().map(|action| action.try_into().ok()).collect()
+}
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        let Some(held) = &mut *self.held else { return };
+        if held.number() != self.before {
+            self.session.number.store(held.number(), Relaxed);
+        }
+        if self.session.disconnected.is_cancelled() {
+            held.disconnect();
+        }
+    }
+}
+
+impl Drop for PySession {
+    /// A forked child has none of the threads that the end of a connection would wake.
+    fn drop(&mut self) {
+        if self.process != process::id() {
+            mem::forget(self.held.get_mut().take());
+            mem::forget(self.direct.get_mut().unwrap_or_else(PoisonError::into_inner).take());
+        }
+    }
+}
+
+/// How Python wants calls to be made: metadata, the seconds that an answer may take, the seconds to wait for a lost server,
+/// and a function that is told of each loss, and whether it is the call's first, and says whether to wait.
+type Settings<'py> = (Metadata, f64, f64, Bound<'py, PyAny>);
+
+/// A client of one caller, and where its function's exceptions go.
+fn client(caller: &Caller, min_revision: u32, settings: Settings<'_>) -> PyResult<(Client, Raised)> {
+    let (metadata, timeout, patience, waits) = settings;
+    let raised = Raised::default();
+    let mut settings = CallSettings::new(seconds(patience));
+    settings.timeout = (timeout < 1e9).then(|| seconds(timeout));
+    settings.on_loss = Some(on_loss(waits.unbind(), raised.clone()));
+    let metadata = metadata_of(metadata).map_err(refused)?;
+    Ok((Client::over([(String::new(), caller.link.clone())], &metadata, min_revision, settings), raised))
+}
+
+fn on_loss(waits: Py<PyAny>, raised: Raised) -> OnLoss {
+    Arc::new(move |error, is_first| {
+        Python::attach(|py| {
+            let failure = described(&Failed::from(error.clone()).status());
+            let answer = waits.call1(py, (failure, is_first)).and_then(|waits| waits.extract::<bool>(py));
+            answer.unwrap_or_else(|error| {
+                *raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                false
+            })
+        })
+    })
 }
 
 #[pymethods]
 impl PySession {
-    /// Offsets of the tensors in a block: rewards, terminated, truncated, observations, infos and, if the session has
-    /// them, masks.
-    fn places(&self) -> Vec<usize> {
-        self.block.starts.clone()
+    /// Makes a session from an encoded request, over a `Channel` or `Services`. Every `snapshot_every` calls that change it,
+    /// snapshots are taken, from which it is made again if it is lost; 0 for none. `is_patient` tells whether to wait for a
+    /// server that is lost before it has made the session.
+    #[staticmethod]
+    fn create(
+        py: Python<'_>,
+        way: &Bound<'_, PyAny>,
+        request: &[u8],
+        snapshot_every: u32,
+        settings: Settings<'_>,
+        is_patient: bool,
+    ) -> PyResult<PySession> {
+        let caller = caller(way)?;
+        let creation = decoded::<pb::CreateSessionRequest>(request)?;
+        let min_revision = creation.config.as_ref().map_or(0, |config| config.min_revision);
+        let patience = seconds(settings.2);
+        let settings = if is_patient { settings } else { (settings.0, settings.1, 0.0, settings.3) };
+        let (client, thrown) = client(&caller, min_revision, settings)?;
+        // A session in this process cannot be lost.
+        let snapshot_every = if caller.is_inside() { 0 } else { snapshot_every };
+        let made = caller.executor.wait(py, async {
+            tokio::select! {
+                biased;
+                () = caller.closed.cancelled() => Err(Failed::disconnected()),
+                made = HeldSession::create(&client, creation, snapshot_every) => made.map_err(Failed::from),
+            }
+        })?;
+        if let Some(error) = thrown.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            return Err(error);
+        }
+        let mut held = made.map_err(Failed::raised)?;
+        held.set_patience(patience);
+        PySession::new(py, held, caller, thrown)
+    }
+
+    /// A session that exists, from its encoded description.
+    #[staticmethod]
+    fn existing(
+        py: Python<'_>,
+        way: &Bound<'_, PyAny>,
+        description: &[u8],
+        settings: Settings<'_>,
+    ) -> PyResult<PySession> {
+        let caller = caller(way)?;
+        let (client, thrown) = client(&caller, 0, settings)?;
+        let held = HeldSession::existing(&client, decoded(description)?).map_err(raised)?;
+        PySession::new(py, held, caller, thrown)
+    }
+
+    /// The server's encoded description of the session.
+    fn description<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        self.with(py, |held| message(py, held.description()).unbind()).map(|held| held.into_bound(py))
+    }
+
+    /// The name of the session on its server.
+    fn name(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |held| held.name().to_owned())
+    }
+
+    /// Whether steps and resets take the short way.
+    #[getter]
+    fn is_direct(&self) -> bool {
+        !self.is_heard.load(Relaxed) && self.direct.try_read().is_ok_and(|direct| direct.is_some())
     }
 
     /// The last sequence number that this caller knows.
@@ -208,23 +394,60 @@ impl PySession {
         self.number.store(number, Relaxed);
     }
 
-    /// Allocates a block for the tensors of one step.
-    fn block(&self) -> Block {
-        Block::new(self.block.num_bytes)
+    /// Sends other metadata from now on.
+    fn set_metadata(&self, py: Python<'_>, metadata: Metadata) -> PyResult<()> {
+        let metadata = metadata_of(metadata).map_err(refused)?;
+        self.with(py, |held| held.set_metadata(metadata))?.map_err(raised)
     }
 
-    /// Steps all environments, with the answer in a block. Returns whether the step was performed. If episodes have
-    /// ended, returns their last states instead of True, as an encoded `FinalBatch`.
+    /// Begins or ends to note the calls that change the session, for `heard`. Steps then take the long way.
+    fn listen(&self, py: Python<'_>, listens: bool) -> PyResult<()> {
+        self.with(py, |held| held.listen(listens))?;
+        self.is_heard.store(listens, Relaxed);
+        Ok(())
+    }
+
+    /// The calls that changed the session since the last time, in order.
+    fn heard<'py>(&self, py: Python<'py>) -> PyResult<Vec<EncodedCall<'py>>> {
+        let heard = self.with(py, HeldSession::take_heard)?;
+        let encoded = |(asked, answered): (Asked, Answered)| {
+            let (kind, request) = match &asked {
+                Asked::Step(request) => ("step", message(py, request)),
+                Asked::Reset(request) => ("reset", message(py, request)),
+                Asked::EnumeratePlacements(request) => ("enumerate_placements", message(py, request)),
+                Asked::SaveState(request) => ("save_state", message(py, request)),
+                Asked::RestoreState(request) => ("restore_state", message(py, request)),
+            };
+            (kind, request, encoded_answer(py, &answered))
+        };
+        Ok(heard.into_iter().map(encoded).collect())
+    }
+
+    /// Offsets of the tensors in a block: rewards, terminated, truncated, observations, infos and, if the session has
+    /// them, masks.
+    ///
+    /// # Errors
+    /// `ValueError` if memory cannot hold such tensors.
+    fn places(&self) -> PyResult<Vec<usize>> {
+        Ok(self.layout()?.starts.clone())
+    }
+
+    /// Allocates a block for the tensors of one step.
+    fn block(&self) -> PyResult<Block> {
+        Ok(Block::new(self.layout()?.num_bytes))
+    }
+
+    /// Steps all environments, with the answer in a block: see `Filled`.
     fn step<'py>(
         &self,
         py: Python<'py>,
         block: &Bound<'py, Block>,
         actions: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let Some(actions) = read_actions(actions, self.direct.num_envs() as usize) else {
-            return Ok(PyBool::new(py, false).to_owned().into_any());
-        };
-        self.take(py, block, &actions)
+    ) -> PyResult<Filled<'py>> {
+        match self.actions(actions) {
+            Some(actions) => self.take(py, block, &actions),
+            None => Ok(nothing(py)),
+        }
     }
 
     /// Steps the only environment of a session, like `step`.
@@ -233,19 +456,115 @@ impl PySession {
         py: Python<'py>,
         block: &Bound<'py, Block>,
         action: i32,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        self.take(py, block, &[action])
+    ) -> PyResult<Filled<'py>> {
+        match self.is_open() {
+            true => self.take(py, block, &[action]),
+            false => Ok(nothing(py)),
+        }
     }
 
-    /// Starts episodes in all environments, with the answer in a block: from one seed each or, without seeds, the next
-    /// episodes. Returns whether the reset was performed.
-    fn reset(&self, py: Python<'_>, block: &Bound<'_, Block>, seeds: Option<Vec<u64>>) -> PyResult<bool> {
-        let block = block.get().of_size(self.block.num_bytes)?;
-        let reset = |bytes: &mut Vec<u8>| {
+    /// Starts episodes in all environments the short way, with the answer in a block: from one seed each or, without
+    /// seeds, the next episodes. Returns whether it did.
+    pub(crate) fn reset(
+        &self,
+        py: Python<'_>,
+        block: &Bound<'_, Block>,
+        seeds: Option<Vec<u64>>,
+    ) -> PyResult<bool> {
+        if !self.is_open() {
+            return Ok(false);
+        }
+        let reset = |direct: &Direct, bytes: &mut Vec<u8>| {
             self.run(py, |may_wait| {
-                self.numbered(|number| self.direct.reset(seeds.as_deref(), number, bytes, may_wait))
+                self.numbered(|number| direct.reset(seeds.as_deref(), number, bytes, may_wait))
             })
         };
-        Ok(matches!(block.fill(reset)?.flatten(), Some(Ok(()))))
+        Ok(matches!(self.directly(block.get(), reset)?, Some(Ok(()))))
+    }
+
+    /// Makes a call of this kind with an encoded request. Returns the encoded answer.
+    fn call<'py>(&self, py: Python<'py>, kind: &str, request: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+        let asked = asked(kind, request)?;
+        let answered = self.wait(py, async { self.held().await.get().call(asked).await })?;
+        Ok(encoded_answer(py, &answered))
+    }
+
+    /// Draws environments, by an encoded request. Returns the encoded answer.
+    fn render<'py>(&self, py: Python<'py>, request: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+        let request = decoded(request)?;
+        let drawn = self.wait(py, async { self.held().await.get().render(request).await })?;
+        Ok(message(py, &drawn))
+    }
+
+    /// Renews the lease, and goes on from the server's number.
+    fn renew(&self, py: Python<'_>) -> PyResult<()> {
+        self.wait(py, async { self.held().await.get().renew().await })
+    }
+
+    /// Ends the session for good.
+    fn delete(&self, py: Python<'_>) -> PyResult<()> {
+        self.release();
+        self.wait(py, async { self.held().await.get().delete().await })
+    }
+
+    /// Gives up the short way, and leaves every call to messages. Lets go of a closed connection.
+    fn release(&self) {
+        self.is_released.store(true, Relaxed);
+        if self.process == process::id() {
+            drop(self.try_held()); // whoever has it lets go of the connection later
+        }
+        if let Ok(mut direct) = self.direct.try_write() {
+            let direct = direct.take();
+            if self.process != process::id() {
+                mem::forget(direct); // its lock may be held by a thread that a forked child does not have
+            }
+        }
+    }
+}
+
+impl PySession {
+    /// Performs one action per environment, with the answer in a block.
+    fn take<'py>(
+        &self,
+        py: Python<'py>,
+        block: &Bound<'py, Block>,
+        actions: &[i32],
+    ) -> PyResult<Filled<'py>> {
+        let block = checked(self, block)?;
+        if let Some(filled) = self.step_directly(py, block, actions)? {
+            return Ok(filled);
+        }
+        let asked = step(actions);
+        let answered = self.wait(py, async { self.held().await.get().call(asked).await })?;
+        self.fill(py, block, &answered)
+    }
+}
+
+/// A step of all environments.
+pub(crate) fn step(actions: &[i32]) -> Asked {
+    let actions = Some(tensor::encode(vec![actions.len() as u32], actions));
+    Asked::Step(pb::StepRequest { actions, ..Default::default() })
+}
+
+/// A call of this kind.
+pub(crate) fn asked(kind: &str, request: &[u8]) -> PyResult<Asked> {
+    Ok(match kind {
+        "step" => Asked::Step(decoded(request)?),
+        "reset" => Asked::Reset(decoded(request)?),
+        "enumerate_placements" => Asked::EnumeratePlacements(decoded(request)?),
+        "save_state" => Asked::SaveState(decoded(request)?),
+        "restore_state" => Asked::RestoreState(decoded(request)?),
+        _ => return Err(PyValueError::new_err(format!("a session has no call {kind:?}"))),
+    })
+}
+
+pub(crate) fn encoded_answer<'py>(py: Python<'py>, answered: &Answered) -> Bound<'py, PyBytes> {
+    match answered {
+        Answered::Step(answer) => message(py, answer),
+        Answered::Reset(answer) => message(py, answer),
+        Answered::EnumeratePlacements(answer) => message(py, answer),
+        Answered::SaveState(answer) => message(py, answer),
+        Answered::RestoreState(answer) => message(py, answer),
+        Answered::Error(refused) => message(py, refused),
     }
 }

@@ -1,18 +1,19 @@
 //! Sessions through our own client: every call, how it recovers a lost one, and what it reports of a refused one.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tetrion_client::session::{
     AutoresetMode, InvalidActionPolicy, PackedPositions, PieceSource, PlacementList, PlacementsRequest,
-    RenderFormat, Session, SessionRequest,
+    RenderFormat, Session, SessionRequest, Stepped,
 };
 use tetrion_client::{Client, ClientError, ConnectOptions, Features, RulesChoice};
 use tetrion_core::engine::Key;
 use tetrion_service_testing::servers::start;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 
 fn request() -> SessionRequest {
     SessionRequest {
@@ -229,7 +230,7 @@ async fn a_stream_gives_what_single_steps_give() {
     one.reset(None, Some(&PieceSource::Seeds(vec![1, 2, 3]))).await.unwrap();
     other.reset(None, Some(&PieceSource::Seeds(vec![1, 2, 3]))).await.unwrap();
     // Each in its own column of the first placement that always exists in the open, until it no longer does.
-    let mut stream = one.stream().await.unwrap();
+    let mut stream = one.stream();
     for _ in 0..20 {
         stream.send(&[1, 3, 2], None).await.unwrap();
     }
@@ -240,9 +241,6 @@ async fn a_stream_gives_what_single_steps_give() {
             (Ok(Some(streamed)), Ok(stepped)) => {
                 assert_eq!(streamed.rewards, stepped.rewards);
                 assert_eq!(streamed.terminated, stepped.terminated);
-                let board = |stepped: &tetrion_client::session::Stepped| {
-                    stepped.seen.observations.column::<u8>("board").unwrap()
-                };
                 assert_eq!(board(&streamed), board(&stepped));
                 assert_eq!(streamed.finals.is_some(), stepped.terminated.contains(&true));
                 ends += u32::from(streamed.finals.is_some());
@@ -257,90 +255,167 @@ async fn a_stream_gives_what_single_steps_give() {
     assert!(ends > 0 || refused);
 }
 
-/// A door before a server that can be slammed: every connection through it breaks, and new ones are accepted.
-async fn door(server: String) -> (String, Arc<AtomicU32>, Arc<tokio::sync::Notify>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    let (count, slam) = (Arc::new(AtomicU32::new(0)), Arc::new(tokio::sync::Notify::new()));
-    let (counted, slammed) = (count.clone(), slam.clone());
-    tokio::spawn(async move {
-        while let Ok((mut from, _)) = listener.accept().await {
-            counted.fetch_add(1, Ordering::SeqCst);
-            let (server, slammed) = (server.clone(), slammed.clone());
-            tokio::spawn(async move {
-                let mut to = TcpStream::connect(server).await.unwrap();
-                tokio::select! {
-                    _ = copy_bidirectional(&mut from, &mut to) => {}
-                    () = slammed.notified() => {}
-                }
-            });
-        }
-    });
-    (address, count, slam)
+/// A door before a server. Slamming it breaks every connection through it; new ones lead to the server of the moment.
+struct Door {
+    address: String,
+    server: Arc<Mutex<String>>,
+    connections: Arc<AtomicU32>,
+    slam: Arc<Notify>,
+}
+
+impl Door {
+    async fn to(server: String) -> Door {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let door = Door {
+            address: listener.local_addr().unwrap().to_string(),
+            server: Arc::new(Mutex::new(server)),
+            connections: Arc::default(),
+            slam: Arc::default(),
+        };
+        let (server, connections, slam) = (door.server.clone(), door.connections.clone(), door.slam.clone());
+        tokio::spawn(async move {
+            while let Ok((mut from, _)) = listener.accept().await {
+                connections.fetch_add(1, Ordering::SeqCst);
+                let (server, slam) = (server.lock().unwrap().clone(), slam.clone());
+                tokio::spawn(async move {
+                    let mut to = TcpStream::connect(server).await.unwrap();
+                    tokio::select! {
+                        _ = copy_bidirectional(&mut from, &mut to) => {}
+                        () = slam.notified() => {}
+                    }
+                });
+            }
+        });
+        door
+    }
+
+    fn slam(&self) {
+        self.slam.notify_waiters();
+    }
+
+    /// Puts another server behind the door, which has none of the sessions of the one before.
+    fn replace(&self, server: String) {
+        *self.server.lock().unwrap() = server;
+        self.slam();
+    }
 }
 
 /// A session of one environment at this address, whose first episode has begun.
-async fn begun(address: String) -> Session {
+async fn begun(address: String, snapshot_every: u32) -> Session {
     let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
-    let mut request = request();
-    request.num_envs = 1;
+    let request = SessionRequest { num_envs: 1, snapshot_every, ..request() };
     let mut session = client.create_session(&request).await.unwrap();
     session.reset(None, None).await.unwrap();
     session
 }
 
+fn board(stepped: &Stepped) -> Vec<u8> {
+    stepped.seen.observations.column::<u8>("board").unwrap().elements
+}
+
 #[tokio::test]
 async fn a_lost_connection_is_made_again_and_no_step_is_done_twice() {
     let (server, _guard) = start().await;
-    let (address, connections, slam) = door(server.clone()).await;
-    let [mut session, mut undisturbed] = [begun(address).await, begun(server).await];
+    let door = Door::to(server.clone()).await;
+    let [mut session, mut undisturbed] = [begun(door.address.clone(), 0).await, begun(server, 0).await];
     for i in 0..40 {
         let placements = undisturbed.enumerate_placements(None, &PlacementsRequest::default()).await.unwrap();
         let actions = placements.columns.column::<i32>("actions").unwrap().elements;
         let action = actions.first().copied().unwrap_or(0);
         if i % 8 == 3 {
-            slam.notify_waiters();
+            door.slam();
         }
         let (disturbed, expected) =
             (session.step(&[action], None).await.unwrap(), undisturbed.step(&[action], None).await.unwrap());
-        let length = |stepped: &tetrion_client::session::Stepped| {
-            stepped.seen.infos.column::<i64>("steps").unwrap().elements
-        };
+        let length = |stepped: &Stepped| stepped.seen.infos.column::<i64>("steps").unwrap().elements;
         assert_eq!(length(&disturbed), length(&expected), "step {i}");
     }
-    assert!(connections.load(Ordering::SeqCst) >= 4, "{connections:?} connections");
+    let connections = door.connections.load(Ordering::SeqCst);
+    assert!(connections >= 4, "{connections} connections");
 }
 
 #[tokio::test]
-async fn a_session_whose_stream_broke_goes_on_from_its_snapshots() {
-    let (server, _guard) = start().await;
-    let (address, _, slam) = door(server.clone()).await;
-    let [mut session, mut undisturbed] = [begun(address).await, begun(server).await];
-    let states = session.save_state(None).await.unwrap();
-
-    let mut stream = session.stream().await.unwrap();
-    for _ in 0..60 {
-        stream.send(&[0], None).await.unwrap();
+async fn a_session_that_is_lost_with_its_server_is_made_again() {
+    // Snapshots every 7 calls: servers change before the first ones, right before and behind some, and later.
+    for losses in [&[0][..], &[6, 7], &[13, 14, 30]] {
+        let mut servers = vec![start().await];
+        let door = Door::to(servers[0].0.clone()).await;
+        let mut session = begun(door.address.clone(), 7).await;
+        let mut undisturbed = begun(servers[0].0.clone(), 0).await;
+        for i in 0..40 {
+            if losses.contains(&i) {
+                servers.push(start().await);
+                door.replace(servers.last().unwrap().0.clone());
+            }
+            let name = session.name().to_owned();
+            let again = session.step(&[i % 6], None).await.unwrap();
+            let expected = undisturbed.step(&[i % 6], None).await.unwrap();
+            assert_eq!(board(&again), board(&expected), "step {i}, losses {losses:?}");
+            assert_eq!(session.name() != name, losses.contains(&i));
+        }
+        let states = |session: Session| async move {
+            let mut session = session;
+            session.save_state(None).await.unwrap()
+        };
+        assert_eq!(states(session).await, states(undisturbed).await);
     }
-    stream.next().await.unwrap();
-    // The server is ahead of what has been read when the connection breaks.
-    slam.notify_waiters();
-    let lost = loop {
-        if let Err(error) = stream.send(&[0], None).await {
-            break error;
-        }
-        if let Err(error) = stream.next().await {
-            break error;
-        }
-    };
-    assert!(matches!(lost, ClientError::Lost { .. }), "{lost:?}");
+}
 
-    session.renew().await.unwrap();
-    session.restore_state(None, &states, None).await.unwrap();
+#[tokio::test]
+async fn a_stream_goes_on_after_a_loss_and_does_every_step_once() {
+    let (first, _guard) = start().await;
+    let (second, _other) = start().await;
+    for is_lost in [false, true] {
+        let door = Door::to(first.clone()).await;
+        let [mut session, mut undisturbed] =
+            [begun(door.address.clone(), 7).await, begun(first.clone(), 0).await];
+        let (mut stream, mut steps) = (session.stream(), 0..60);
+        for step in 0..60 {
+            // Always some ahead of what has been read, so that the server has done more than the client knows.
+            for action in steps.by_ref().take(if step == 0 { 20 } else { 1 }) {
+                stream.send(&[action % 6], None).await.unwrap();
+            }
+            if [5, 9, 33].contains(&step) {
+                if is_lost && step == 9 { door.replace(second.clone()) } else { door.slam() }
+            }
+            let again = stream.next().await.unwrap().unwrap();
+            let expected = undisturbed.step(&[step % 6], None).await.unwrap();
+            assert_eq!(board(&again), board(&expected), "step {step}");
+        }
+        assert!(stream.next().await.unwrap().is_none());
+    }
+}
+
+#[tokio::test]
+async fn without_snapshots_a_session_is_lost_with_its_server() {
+    let [(first, _guard), (second, _other)] = [start().await, start().await];
+    let door = Door::to(first).await;
+    let mut session = begun(door.address.clone(), 0).await;
+    door.replace(second);
+    let refused = session.step(&[0], None).await.unwrap_err();
+    assert!(
+        matches!(&refused, ClientError::Refused { reason, .. } if reason == "SESSION_NOT_FOUND"),
+        "{refused:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_wait_that_is_left_early_costs_no_step() {
+    let (server, _guard) = start().await;
+    let [mut session, mut undisturbed] = [begun(server.clone(), 3).await, begun(server, 0).await];
+    let mut stream = session.stream();
     for step in 0..20 {
-        let again = session.step(&[0], None).await.unwrap().seen.observations;
-        let expected = undisturbed.step(&[0], None).await.unwrap().seen.observations;
-        let board = |seen: &tetrion_client::session::Columns| seen.column::<u8>("board").unwrap();
+        stream.send(&[step % 6], None).await.unwrap();
+        if step % 3 == 1 {
+            // Polled once: the step is on its way, and its answer stays with the stream.
+            tokio::select! {
+                biased;
+                _ = stream.next() => panic!("the answer was there at once"),
+                () = std::future::ready(()) => {}
+            }
+        }
+        let again = stream.next().await.unwrap().unwrap();
+        let expected = undisturbed.step(&[step % 6], None).await.unwrap();
         assert_eq!(board(&again), board(&expected), "step {step}");
     }
 }

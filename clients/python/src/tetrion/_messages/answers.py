@@ -170,15 +170,3 @@ def check_size(rules: pb.Rules) -> None:
     if max(rules.width, rules.height, rules.preview) > _MAX_SIDE:
         size = f"{rules.width} columns and {rules.height} rows, and show {rules.preview} pieces"
         raise invalid_answer(f"the rules have {size}, expected at most {_MAX_SIDE} of each")
-
-
-def check_session(config: pb.SessionConfig, session: pb.Session) -> None:
-    """Compares a session with the requested configuration.
-
-    Raises:
-        InvalidAnswerError: The number of environments differs, or the playfield is too large.
-    """
-    check_size(session.config.rules)
-    wanted = config.num_envs or 1
-    if session.config.num_envs != wanted:
-        raise invalid_answer(f"the session has {session.config.num_envs} environments, expected {wanted}")

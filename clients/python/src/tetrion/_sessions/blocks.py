@@ -58,7 +58,7 @@ class Blocks:
         """Prepares the places of all arrays.
 
         Args:
-            native: A `_native.Session` or `_native.Steps`, which has the places and creates blocks.
+            native: A `_native.Session`, which has the places and creates blocks.
             answers: Decoder of the session's answers.
             copy: Whether each answer has new arrays. If False, the step after the next one overwrites them.
         """
@@ -119,15 +119,28 @@ class Blocks:
         assert observed is not None, "a filled block has answers"
         return observed
 
-    def stepped(self, block: Block, done: bytes | bool) -> Stepped | None:
-        """The outcome of a step: what the extension module returned after it filled the block. None if it did not."""
+    def stepped(self, block: Block, done: bytes | bool | tuple[bytes]) -> Stepped | None:
+        """The outcome of a step, by what the extension module says of it; None if it did nothing.
+
+        Args:
+            block: The block, which it has filled.
+            done: Whether it has; or the last states of episodes if some ended; in a tuple an answer for which the block has
+                no room.
+        """
         if done is False:
             return None
+        if isinstance(done, tuple):
+            return self._read(*done)
         stepped = self._taken(block).stepped
         assert stepped is not None, "a filled block has answers"
         if done is True:
             return stepped
         return stepped._replace(final=self._final(done))
+
+    @reads_answer
+    def _read(self, data: Any) -> Stepped:
+        """The outcome of a step of all environments, an encoded `StepResponse`."""
+        return self._answers.stepped(pb.StepRequest(), pb.StepResponse.decode(data))
 
     @reads_answer
     def _final(self, data: Any) -> Final:

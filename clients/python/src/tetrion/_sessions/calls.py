@@ -2,46 +2,44 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from tetrion import _native
 from tetrion._checks import arguments, keywords
 from tetrion._messages.answers import Observed, Stepped
 from tetrion._messages.listing import PlacementsOptions, placements_request
 from tetrion._messages.placements import Placements
 from tetrion._messages.requests import PositionsLike, positions_message
-from tetrion._messages.seedings import SeedsLike, session_seeding
+from tetrion._messages.seedings import DrawnSeeds, SeedsLike, session_seeding
 from tetrion._messages.tensors import from_numpy
 from tetrion._pb import messages as pb
-from tetrion._sessions.array_step import ArraySteps
-from tetrion._sessions.link import Link
+from tetrion._sessions.link import KINDS, Link
 from tetrion.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from tetrion._sessions.direct import Direct
-
 EnvIds = Sequence[int] | npt.NDArray[np.integer] | None
 
 
-class Calls(ABC):
+class Calls:
     """The calls of a session.
 
     The arrays that they return belong to the caller, who may change them; with `copy=False` until a later step overwrites
     them. An array of a quarter of an answer or more, such as the playfields, keeps the memory of the whole answer; others
     own theirs.
 
-    If the session is in this process, steps and resets of all environments use no messages.
+    Steps of all environments use no messages, and in this process resets neither.
     """
 
-    def __init__(self, link: Link) -> None:
-        """Prepares for the answers of the link's session."""
+    def __init__(self, link: Link, native: _native.Session | _native.SessionStream) -> None:
+        """Makes the calls of the link's session through it or a stream."""
         self._link = link
+        self._native = native
         self._answers = link.answers
 
     def __reduce__(self) -> Any:
@@ -51,14 +49,14 @@ class Calls(ABC):
             "and sessions of other processes can restore snapshots of save_state()"
         )
 
-    @abstractmethod
     def _call(self, kind: str, request: Any) -> Any:
         """Sends a request, which is called `kind` in `StepStreamRequest`, and waits for its answer."""
-
-    def _direct(self) -> Direct | ArraySteps | None:
-        """The fast way to step the session, unless listeners need the messages."""
-        link = self._link
-        return None if link.listeners else link.direct or link.array_steps
+        self._link.connection.check_usable()
+        with self._link.connection.calling():
+            response = KINDS[kind][1].decode(self._native.call(kind, request.encode()))
+        if self._link.listeners:
+            self._link.tell()
+        return response
 
     def reset(self, env_ids: EnvIds = None, *, seeds: SeedsLike = None, piece_sequences: Sequence[str] = ()) -> Observed:
         """Starts new episodes.
@@ -70,12 +68,24 @@ class Calls(ABC):
             piece_sequences: Instead of seeds, explicit pieces: a string of the letters IOTZSJL per environment, or one for
                 all.
         """
-        if (direct := self._direct()) is not None and env_ids is None and not len(piece_sequences):
-            observed = direct.reset(seeds)
+        if env_ids is None and not len(piece_sequences):
+            observed = self._reset_all(seeds)
             if observed is not None:
                 return observed
         request = pb.ResetRequest(envs=ids(env_ids), seeding=session_seeding(seeds, piece_sequences))
         return self._answers.observed(request, self._call("reset", request))
+
+    def _reset_all(self, seeds: SeedsLike) -> Observed | None:
+        """Starts an episode in each environment without messages; None if it was not done."""
+        listed = None
+        if seeds is not None:
+            if isinstance(seeds, DrawnSeeds):
+                return None
+            listed = arguments.seeds("seeds", seeds)
+            if len(listed) != self._answers.num_envs:
+                return None
+        block = self._link.blocks.next()
+        return self._link.blocks.observed(block) if self._native.reset(block.bytes, listed) else None
 
     def step(self, actions: npt.ArrayLike | Sequence[str], env_ids: EnvIds = None) -> Stepped:
         """Takes one action per environment.
@@ -84,28 +94,32 @@ class Calls(ABC):
             actions: Integers [B], or B texts: names of actions as in `render(style="prompt_actions")`.
             env_ids: Environments to step, in the order of the actions. Default: all; an empty list means none.
         """
-        if env_ids is None and (direct := self._direct()) is not None:
-            stepped = direct.step(actions)
+        if env_ids is None:
+            stepped = self._step_all(self._native.step, actions)
             if stepped is not None:
                 return stepped
-        return self._step_by_message(actions, env_ids)
+        self._save_unsaved()
+        request = self._step_request(actions, env_ids)
+        return self._answers.stepped(request, self._call("step", request))
 
     def _step_one(self, action: int) -> Stepped:
         """Takes one 32-bit action in the only environment."""
-        if (direct := self._direct()) is not None:
-            stepped = direct.step_one(action)
-            if stepped is not None:
-                return stepped
-        return self.step(np.array([action]))
+        stepped = self._step_all(self._native.step_one, action)
+        return stepped if stepped is not None else self.step(np.array([action]))
 
-    def _step_by_message(self, actions: npt.ArrayLike | Sequence[str], env_ids: EnvIds) -> Stepped:
-        self._save_unsaved()
-        request = self._step_request(actions, env_ids)
-        return self._stepped(request, self._call("step", request))
-
-    def _stepped(self, request: Any, response: Any) -> Stepped:
-        """The outcome of a step by the answer of `_call`."""
-        return self._answers.stepped(request, response)
+    def _step_all(self, step: Callable[[Any, Any], Any], actions: Any) -> Stepped | None:
+        """Takes a step of all environments whose messages the extension module writes, if any; None if it was not taken."""
+        link = self._link
+        if link.listeners:
+            self._save_unsaved()
+        block = link.blocks.next()
+        try:
+            done = step(block.bytes, actions)
+        except (_native.CallError, _native.AnswerError) as error:
+            raise link.connection.raised(error) from None
+        if link.listeners:
+            link.tell()
+        return link.blocks.stepped(block, done)
 
     def _save_unsaved(self) -> None:
         """Takes the snapshots that listeners need before the next action."""
@@ -166,7 +180,7 @@ class Calls(ABC):
         request = self._placements_request(env_ids, options)
         return self._placements(request, self._call("enumerate_placements", request))
 
-    def _placements(self, request: pb.EnumeratePlacementsRequest, response: pb.EnumeratePlacementsResponse) -> Placements:
+    def _placements(self, request: Any, response: pb.EnumeratePlacementsResponse) -> Placements:
         return Placements._from_message(response, self._answers.rows(request.session_envs))
 
     def _placements_request(self, env_ids: EnvIds, options: PlacementsOptions) -> pb.EnumeratePlacementsRequest:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import uuid
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Protocol, TypeAlias
@@ -12,10 +11,11 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tetrion import _native
 from tetrion._checks import arguments
 from tetrion._checks.failures import invalid_answer
 from tetrion._messages import digits, drawings
-from tetrion._messages.answers import check_session
+from tetrion._messages.answers import check_size
 from tetrion._messages.digits import ActionDigit
 from tetrion._messages.records import record, rules_fields
 from tetrion._messages.requests import enum_value
@@ -23,7 +23,6 @@ from tetrion._pb import messages as pb
 from tetrion._pb.fields import RulesFields
 from tetrion._pb.records import SessionConfig, TensorSpec
 from tetrion._sessions.calls import Calls, EnvIds, ids
-from tetrion._sessions.journal import Journal
 from tetrion._sessions.link import Link, Listener
 from tetrion._sessions.stream import StepStream
 from tetrion._transport.connection import Connection
@@ -51,15 +50,27 @@ class Session(Calls):
     """N environments on the server, created by `Client.create_session`. It allows one user at a time.
 
     Calls that change it are numbered, so a call whose answer was lost is sent again and happens once. If its server is
-    killed and started again, the client recreates the session in the same state; see `link`.
+    killed and started again, the client recreates the session in the same state.
     """
 
     def __init__(
-        self, connection: Connection, message: pb.Session, *, journal: Journal | None = None, copy: bool = True
+        self,
+        connection: Connection,
+        message: pb.Session,
+        *,
+        native: _native.Session | None = None,
+        snapshot_every: int = 0,
+        copy: bool = True,
     ) -> None:
         """Wraps an existing session. Internal: `Client.create_session` creates sessions."""
-        super().__init__(Link(connection, message, journal, copy=copy))
+        if native is None:
+            connection.check_usable()
+            with connection.calling():
+                native = _native.Session.existing(connection.caller(), message.encode(), connection.call_settings())
+        super().__init__(Link(connection, native, copy=copy), native)
         self._copy = copy
+        # A session in this process cannot be lost.
+        self._snapshot_every = 0 if connection.address is None else snapshot_every
         self._digits = digits.read(message.action_digits)
         numbers = math.prod(digit.size for digit in self._digits)
         if numbers != self.num_actions:
@@ -76,13 +87,16 @@ class Session(Calls):
         patient: bool = True,
     ) -> Session:
         """Creates a session on the server. With `patient`, waits for a lost server."""
-        request.request_id = str(uuid.uuid4())
+        connection.check_usable()
+        connection.check_server()
         request.config = request.config.changed(min_revision=connection.min_revision)
-        call = connection.call_patiently if patient else connection.call
-        message = call("CreateSession", request).session
-        check_session(request.config, message)
-        journal = Journal(request, message, snapshot_every) if snapshot_every else None
-        return cls(connection, message, journal=journal, copy=copy)
+        with connection.calling():
+            native = _native.Session.create(
+                connection.caller(), request.encode(), snapshot_every, connection.call_settings(), patient
+            )
+            message = pb.Session.decode(native.description())
+        check_size(message.config.rules)
+        return cls(connection, message, native=native, snapshot_every=snapshot_every, copy=copy)
 
     def __repr__(self) -> str:
         """Name, size and address, in a line."""
@@ -106,12 +120,12 @@ class Session(Calls):
     @property
     def name(self) -> str:
         """The session's name on the server. It grants access to the session, and changes if the server is lost."""
-        return self._link.name
+        return self._link.native.name()
 
     @property
     def sequence_number(self) -> int:
         """The number of the last mutating call, including calls that a stream sends ahead."""
-        return self._link.sequence_number
+        return self._link.native.number
 
     @property
     def num_envs(self) -> int:
@@ -185,15 +199,12 @@ class Session(Calls):
 
         A session in this process cannot be lost, and takes none.
         """
-        return self._link.snapshot_every
+        return self._snapshot_every
 
     @property
     def feature_names(self) -> tuple[str, ...]:
         """Names of the columns of the session's features; empty without features."""
         return tuple(self._message.feature_columns.names)
-
-    def _call(self, kind: str, request: Any) -> Any:
-        return self._link.call(kind, request)
 
     def clone(self, num_envs: int | None = None) -> Session:
         """Creates a second session with the same configuration.
@@ -217,12 +228,11 @@ class Session(Calls):
 
     def _listen(self, listener: Listener) -> None:
         """Notifies a listener from now on of every mutating call, on any stream."""
-        self._link.listeners.append(listener)
+        self._link.listen([*self._link.listeners, listener])
 
     def _unlisten(self, listener: Listener) -> None:
         """Stops notifying a listener."""
-        with contextlib.suppress(ValueError):
-            self._link.listeners.remove(listener)
+        self._link.listen([other for other in self._link.listeners if other is not listener])
 
     def render(self, env_ids: EnvIds = None, *, style: str = "ascii", palette: str = "usual") -> list[str]:
         """Draws environments as text.
@@ -239,7 +249,7 @@ class Session(Calls):
             format=enum_value(pb.RenderFormat, style),
             palette=drawings.palette("palette", palette),
         )
-        frames: list[str] = self._answers.listed("drawings", request, self._link.ask("Render", request).frames)
+        frames: list[str] = self._answers.listed("drawings", request, self._link.render(request).frames)
         return frames
 
     def pictures(
@@ -265,7 +275,7 @@ class Session(Calls):
                 palette=drawings.palette("render_palette", render_palette),
                 cell_pixels=drawings.cell_pixels("render_scale", render_scale),
             )
-            return self._answers.pictures(request, self._link.ask("Render", request).pixels)
+            return self._answers.pictures(request, self._link.render(request).pixels)
 
         first = ask(chosen[:1])
         pictures = np.empty((len(chosen), *first.shape[1:]), np.uint8)

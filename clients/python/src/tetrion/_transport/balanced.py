@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from tetrion._pb import messages as pb
-from tetrion._transport.transport import Answers, Exchange, Metadata, Transport
+from tetrion._transport.transport import Answers, Metadata, Transport
 from tetrion.errors import DeadlineExceededError, ServerUnavailableError, TetrionError
 
 # Seconds that a lost server rests: after its first failure, and at most. Each further failure doubles them.
@@ -66,13 +66,6 @@ class Balanced(Transport):
     def stream(self, method: str, request: Any, timeout: float | None, metadata: Metadata) -> Answers:
         """Begins a call with many answers, all from one server."""
         return _Answers(self, lambda transport: transport.stream(method, request, timeout, metadata), metadata)
-
-    def exchange(self, method: str, metadata: Metadata) -> Exchange:
-        """Streams belong to sessions, each of which lives on one server."""
-        raise NotImplementedError
-
-    def session(self, name: str) -> None:
-        """There is no direct access to a session on a server."""
 
     def callers(self) -> dict[str, Any]:
         """The servers by their addresses."""

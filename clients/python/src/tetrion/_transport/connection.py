@@ -16,15 +16,14 @@ from typing import Any, Protocol, TypedDict
 
 from tetrion import _native
 from tetrion._checks import arguments
-from tetrion._checks.failures import Failure, from_call
+from tetrion._checks.failures import Failure, from_call, invalid_answer
 from tetrion._pb import messages as pb
 from tetrion._transport import addresses
 from tetrion._transport.inside import Inside
-from tetrion._transport.native import translated
 from tetrion._transport.remote import Remote
 from tetrion._transport.server import Server
 from tetrion._transport.tls import Tls
-from tetrion._transport.transport import Answers, Exchange, Metadata, Transport
+from tetrion._transport.transport import Answers, Metadata, Transport
 from tetrion._transport.versions import PROTOCOL_REVISION, check, stranger
 from tetrion.errors import ForkedClientError, InvalidArgumentError, ServerUnavailableError, TetrionError
 
@@ -54,10 +53,14 @@ class ConnectionSettings(TypedDict, total=False):
 
 
 class Holder(Protocol):
-    """Who has direct access to a session, without messages."""
+    """The owner of a session."""
+
+    def set_metadata(self) -> None:
+        """Sends other metadata from now on."""
+        ...
 
     def release(self) -> None:
-        """Gives the access up."""
+        """Leaves every call to messages."""
         ...
 
     def close(self) -> None:
@@ -158,6 +161,8 @@ class Connection:
         if not fits:
             raise InvalidArgumentError("request_id", f"is {request_id!r}, expected at most 128 visible ASCII characters")
         self._request_id = request_id
+        for holder in self._holders:
+            holder.set_metadata()
 
     def metadata(self, of_call: Metadata = ()) -> Metadata:
         """The metadata of a call: what all calls send, and its own."""
@@ -235,24 +240,47 @@ class Connection:
             except ServerUnavailableError as error:
                 patience.wait(error)
 
-    def session(self, name: str, holder: Holder) -> Any:
-        """Direct access to a session, without messages, if it is in this process; else None.
-
-        The holder must release it when the connection is closed, and in a forked child.
-        """
-        self.check_usable()
+    def hold(self, holder: Holder) -> None:
+        """Tells the owner of a session when the connection is closed, also in a forked child, or sends other metadata."""
         self._holders.add(holder)
-        return self._transport.session(name)
 
-    @property
-    def channel(self) -> Any:
-        """The connection to one server, a `_native.Channel`; else None."""
-        return self._transport.channel
+    def caller(self) -> Any:
+        """The one server, a `_native.Channel` or `_native.Services`."""
+        (caller,) = self._transport.callers().values()
+        return caller
 
-    def step_stream(self, metadata: Metadata) -> Exchange:
-        """Opens a stream of a session."""
-        self.check_usable()
-        return self._transport.exchange("StepStream", self.metadata(metadata))
+    def call_settings(self) -> tuple[Metadata, float, float, Callable[[Failure, bool], bool]]:
+        """How the calls of a session are made: their metadata, the two settings in seconds, and `waits`."""
+        return self.metadata(), self.timeout, self.patience, self.waits
+
+    def waits(self, failure: Failure, is_first: bool) -> bool:
+        """Whether to wait for the server after it was lost; starts a server of this process again that has died.
+
+        Args:
+            failure: What is known of the loss.
+            is_first: Whether it is the first one of a call.
+        """
+        if not self.may_come_back:
+            return False
+        if is_first:
+            error = from_call(*failure, inside=self.address is None)
+            _LOG.warning("%s; waiting up to %g s for it", error, self.patience)
+        self.revive()
+        return True
+
+    def raised(self, error: _native.CallError | _native.AnswerError) -> TetrionError:
+        """The exception for a failed call of the extension module."""
+        if isinstance(error, _native.AnswerError):
+            return invalid_answer(str(error))
+        return self.failure(from_call(*error.args, inside=self.address is None))
+
+    @contextlib.contextmanager
+    def calling(self) -> Iterator[None]:
+        """Turns the exceptions of the extension module into those of this package."""
+        try:
+            yield
+        except (_native.CallError, _native.AnswerError) as error:
+            raise self.raised(error) from None
 
     def watch(self, request: pb.WatchSessionRequest) -> Answers:
         """Watches a session."""
@@ -302,15 +330,12 @@ class Connection:
         self.check_usable()
         self.check_server()
         request.min_revision = self.min_revision
-        try:
-            with contextlib.ExitStack() as stack:
-                stack.enter_context(translated(inside=self.address is None))
-                encoded, servers = request.encode(), self._servers()
-                run = _native.EvaluationRun(encoded, servers, num_servers, self.metadata(), self.patience)
-                stack.enter_context(contextlib.closing(run))
-                yield run
-        except TetrionError as error:
-            raise self.failure(error) from None
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(self.calling())
+            encoded, servers = request.encode(), self._servers()
+            run = _native.EvaluationRun(encoded, servers, num_servers, self.metadata(), self.patience)
+            stack.enter_context(contextlib.closing(run))
+            yield run
 
     def lost(self, failure: Failure) -> list[tuple[str, Any]]:
         """Tells that a call of an evaluation was lost. Returns the servers that may take further ones.
@@ -374,11 +399,11 @@ class Connection:
                 with contextlib.suppress(TetrionError):
                     holder.close()
         self._closed = True
-        self._release()
         self._transport.close()
+        self._release()
 
     def _release(self) -> None:
-        """Takes the direct access from those who have it: they find out what is wrong when they call."""
+        """Lets the owners of sessions find out what is wrong when they call."""
         for holder in self._holders:
             holder.release()
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from tetrion import _native
 from tetrion._checks import arguments
-from tetrion._transport.native import Native, translated
+from tetrion._transport.native import Native
 
 # How many threads play the games of evaluations in this process; unset: one per core.
 THREADS = "TETRION_THREADS"
@@ -51,11 +51,6 @@ class Inside(Native):
     def __init__(self) -> None:
         """Starts them unless they run."""
         super().__init__(_started())
-
-    def session(self, name: str) -> Any:
-        """Direct access to a session, a `_native.Session`."""
-        with translated(inside=True):
-            return self._caller.session(name)
 
     def close(self) -> None:
         """Does nothing: other clients use the services too."""

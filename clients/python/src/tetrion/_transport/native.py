@@ -11,28 +11,7 @@ from typing import Any
 
 from tetrion import _native
 from tetrion._checks.failures import from_call, invalid_answer
-from tetrion._transport.transport import METHODS, Answers, Exchange, Metadata, Transport
-
-
-class NativeRequest:
-    """A request of a stream that the extension module writes, and whose answer it reads.
-
-    This is no abstract class, because `isinstance` takes ten times as long with one.
-    """
-
-    __slots__ = ()
-
-    def message(self) -> Any:
-        """The same request as a message."""
-        raise NotImplementedError
-
-    def send(self, stream: Any) -> None:
-        """Sends the request over a stream."""
-        raise NotImplementedError
-
-    def receive(self, stream: Any) -> Any:
-        """The answer on a stream, or the bytes of a message."""
-        raise NotImplementedError
+from tetrion._transport.transport import METHODS, Answers, Metadata, Transport
 
 
 @contextlib.contextmanager
@@ -44,11 +23,6 @@ def translated(*, inside: bool = False) -> Iterator[None]:
         raise from_call(*error.args, inside=inside) from None
     except _native.AnswerError as error:
         raise invalid_answer(str(error)) from None
-
-
-def as_message(request: Any) -> Any:
-    """A request as a message."""
-    return request.message() if isinstance(request, NativeRequest) else request
 
 
 class Native(Transport):
@@ -77,13 +51,6 @@ class Native(Transport):
             call = self._caller.stream(path, request.encode(), metadata, timeout)
         return _Answers(call, answer, is_inside=self.is_inside)
 
-    def exchange(self, method: str, metadata: Metadata) -> Exchange:
-        """Begins a call with many requests and many answers."""
-        path, _, answer = METHODS[method]
-        with translated(inside=self.is_inside):
-            call = self._caller.exchange(path, metadata)
-        return _Answers(call, answer, is_inside=self.is_inside)
-
     def callers(self) -> dict[str, Any]:
         """The one server, which needs no name."""
         return {"": self._caller}
@@ -99,22 +66,11 @@ class _Answers:
         self._call = call
         self.is_inside = is_inside
         self._decode = answer.decode
-        self.end = call.end
         self.cancel = call.cancel
 
     def __iter__(self) -> _Answers:
         return self
 
     def __next__(self) -> Any:
-        return self.receive(None)
-
-    def receive(self, request: Any) -> Any:
         with translated(inside=self.is_inside):
-            answer = request.receive(self._call) if isinstance(request, NativeRequest) else next(self._call)
-            return self._decode(answer) if isinstance(answer, bytes) else answer
-
-    def send(self, request: Any) -> None:
-        if isinstance(request, NativeRequest):
-            request.send(self._call)
-        else:
-            self._call.send(request.encode())
+            return self._decode(next(self._call))

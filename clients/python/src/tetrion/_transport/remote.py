@@ -25,10 +25,6 @@ class Remote(Native):
             super().__init__(_native.Channel(addresses.target(address), files, waits(patience)))
         except ValueError as error:
             raise InvalidArgumentError(str(error)) from None
-        self.channel = self._caller
-
-    def session(self, name: str) -> None:
-        """There is no direct access to a session on a server."""
 
     def close(self) -> None:
         """Ends every call."""

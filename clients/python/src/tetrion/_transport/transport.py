@@ -55,30 +55,8 @@ class Answers(Protocol):
         ...
 
 
-class Exchange(Answers, Protocol):
-    """A call with many requests and many answers."""
-
-    def send(self, request: Any) -> None:
-        """Sends a request without waiting."""
-        ...
-
-    def receive(self, request: Any) -> Any:
-        """Waits for the next answer, like `next`. It should be the answer to `request`."""
-        ...
-
-    def end(self) -> None:
-        """Says that no more requests come."""
-        ...
-
-
 class Transport(Protocol):
-    """Where calls go.
-
-    Attributes:
-        channel: The connection to one server, a `_native.Channel`, whose streams take `NativeRequest`s; else None.
-    """
-
-    channel: Any = None
+    """Where calls go."""
 
     def call(self, method: str, request: Any, timeout: float | None, metadata: Metadata) -> Any:
         """Makes a call with one answer, and returns it.
@@ -90,14 +68,6 @@ class Transport(Protocol):
 
     def stream(self, method: str, request: Any, timeout: float | None, metadata: Metadata) -> Answers:
         """Begins a call with one request and many answers."""
-        ...
-
-    def exchange(self, method: str, metadata: Metadata) -> Exchange:
-        """Begins a call with many requests and many answers."""
-        ...
-
-    def session(self, name: str) -> Any:
-        """Direct access to a session, without messages; None if there is none."""
         ...
 
     def callers(self) -> dict[str, Any]:

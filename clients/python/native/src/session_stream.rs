@@ -1,0 +1,196 @@
+//! The calls of a session over one long call.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::{mem, process};
+
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use tetrion::client::ClientError;
+use tetrion::client::session::{Answered, Asked, SessionStream};
+use tokio::sync::Mutex;
+
+use super::block::Block;
+use super::executor::Executor;
+use super::failure::raised;
+use super::session::{Filled, PySession, asked, encoded_answer, nothing, step};
+
+/// A stream of a session.
+#[pyclass(frozen, name = "SessionStream", module = "tetrion._native")]
+pub(crate) struct PySessionStream {
+    session: Py<PySession>,
+    stream: Mutex<SessionStream>,
+    is_closed: AtomicBool,
+    process: u32,
+}
+
+impl PySessionStream {
+    fn executor(&self) -> &Executor {
+        &self.session.get().executor
+    }
+
+    /// Sends a request, after what an interrupted call has left is done.
+    fn push(&self, py: Python<'_>, asked: Asked) -> PyResult<()> {
+        let session = self.session.get();
+        if let (Ok(mut stream), Some(mut held)) = (self.stream.try_lock(), session.try_held())
+            && stream.is_ready()
+        {
+            let _entered = self.executor().handle().enter();
+            stream.send(held.get(), asked);
+            if stream.is_flush_due() {
+                drop((stream, held));
+                self.executor().run_ready(py);
+            }
+            return Ok(());
+        }
+        session.wait(py, async {
+            let (mut stream, mut held) = (self.stream.lock().await, session.held().await);
+            stream.mend(held.get()).await?;
+            stream.send(held.get(), asked);
+            Ok(())
+        })
+    }
+
+    /// Waits for the earliest request without an answer, and its answer.
+    fn pull(&self, py: Python<'_>) -> PyResult<Answered> {
+        let session = self.session.get();
+        // An answer that is here is read without the work of a wait.
+        if let (Ok(mut stream), Some(mut held)) = (self.stream.try_lock(), session.try_held()) {
+            let _entered = self.executor().handle().enter();
+            if let Some(received) = stream.receive_now(held.get()) {
+                return received.map(|(_, answered)| answered).map_err(raised);
+            }
+        }
+        session.wait(py, async {
+            let (mut stream, mut held) = (self.stream.lock().await, session.held().await);
+            if stream.in_flight() == 0 {
+                return Err(ClientError::Answer("no request waits for an answer".to_owned()));
+            }
+            stream.receive(held.get()).await.map(|(_, answered)| answered)
+        })
+    }
+
+    /// Sends a request and waits for its answer. If the wait ends without one, nobody waits any more.
+    fn exchange(&self, py: Python<'_>, asked: Asked) -> PyResult<Answered> {
+        let answered = self.push(py, asked).and_then(|()| self.pull(py));
+        if answered.is_err()
+            && let Ok(mut stream) = self.stream.try_lock()
+        {
+            stream.abandon();
+        }
+        answered
+    }
+}
+
+impl Drop for PySessionStream {
+    /// A forked child has no thread that could end the call.
+    fn drop(&mut self) {
+        if self.process != process::id() {
+            mem::forget(mem::take(self.stream.get_mut()));
+        }
+    }
+}
+
+#[pymethods]
+impl PySessionStream {
+    /// A stream that opens with its first request.
+    #[new]
+    fn new(session: Py<PySession>) -> PySessionStream {
+        PySessionStream { session, stream: Mutex::default(), is_closed: false.into(), process: process::id() }
+    }
+
+    /// Number of requests for whose answers Python waits.
+    fn in_flight(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.executor().wait(py, self.stream.lock())?.in_flight())
+    }
+
+    /// Steps all environments, with the answer in a block: see `Filled`. The short way is open while nothing is in flight.
+    fn step<'py>(
+        &self,
+        py: Python<'py>,
+        block: &Bound<'py, Block>,
+        actions: &Bound<'py, PyAny>,
+    ) -> PyResult<Filled<'py>> {
+        match self.session.get().actions(actions) {
+            Some(actions) => self.take(py, block.get(), &actions),
+            None => Ok(nothing(py)),
+        }
+    }
+
+    /// Steps the only environment of a session, like `step`.
+    fn step_one<'py>(
+        &self,
+        py: Python<'py>,
+        block: &Bound<'py, Block>,
+        action: i32,
+    ) -> PyResult<Filled<'py>> {
+        match self.session.get().is_open() {
+            true => self.take(py, block.get(), &[action]),
+            false => Ok(nothing(py)),
+        }
+    }
+
+    /// Starts episodes in all environments like `Session.reset`, while nothing is in flight.
+    fn reset(&self, py: Python<'_>, block: &Bound<'_, Block>, seeds: Option<Vec<u64>>) -> PyResult<bool> {
+        Ok(self.is_idle() && self.session.get().reset(py, block, seeds)?)
+    }
+
+    /// Makes a call of this kind with an encoded request. Returns the encoded answer.
+    fn call<'py>(&self, py: Python<'py>, kind: &str, request: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+        let answered = self.exchange(py, asked(kind, request)?)?;
+        Ok(encoded_answer(py, &answered))
+    }
+
+    /// Sends an encoded request of this kind without waiting.
+    fn send(&self, py: Python<'_>, kind: &str, request: &[u8]) -> PyResult<()> {
+        self.push(py, asked(kind, request)?)
+    }
+
+    /// Sends a step of all environments without waiting. Returns whether the actions are a plain array of integers.
+    fn send_step(&self, py: Python<'_>, actions: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let Some(actions) = self.session.get().actions(actions) else { return Ok(false) };
+        self.push(py, step(&actions)).map(|()| true)
+    }
+
+    /// Waits for the answer to the earliest request that was sent ahead. Returns it encoded.
+    fn receive<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(encoded_answer(py, &self.pull(py)?))
+    }
+
+    /// Waits for the answer to the earliest request, a step of all environments, and copies it into a block: see `Filled`.
+    fn receive_step<'py>(&self, py: Python<'py>, block: &Bound<'py, Block>) -> PyResult<Filled<'py>> {
+        let answered = self.pull(py)?;
+        self.session.get().fill(py, block.get(), &answered)
+    }
+
+    /// Ends the stream in an orderly way.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.is_closed.store(true, Relaxed);
+        self.session.get().wait(py, async {
+            self.stream.lock().await.close().await;
+            Ok(())
+        })
+    }
+}
+
+impl PySessionStream {
+    /// Whether the stream is open, and nothing is on its way.
+    fn is_idle(&self) -> bool {
+        !self.is_closed.load(Relaxed) && self.stream.try_lock().is_ok_and(|stream| stream.is_idle())
+    }
+
+    /// Steps all environments. Does nothing if the stream is closed or another answer comes first.
+    fn take<'py>(&self, py: Python<'py>, block: &Block, actions: &[i32]) -> PyResult<Filled<'py>> {
+        let session = self.session.get();
+        if self.is_idle()
+            && let Some(filled) = session.step_directly(py, block, actions)?
+        {
+            return Ok(filled);
+        }
+        if self.is_closed.load(Relaxed) || self.in_flight(py)? > 0 {
+            return Ok(nothing(py));
+        }
+        let answered = self.exchange(py, step(actions))?;
+        session.fill(py, block, &answered)
+    }
+}
