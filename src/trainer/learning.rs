@@ -30,9 +30,7 @@ use super::settings::{Purpose, Settings};
 use super::weights::{MeasuredScore, Weights};
 use crate::plot::{Chart, Line, Point};
 use tetrion_client::session::{PackedPositions, PlacementList, PlacementsRequest};
-use tetrion_client::{
-    Client, ClientError, Evaluated, EvaluationRequest, Features, ModelShape, NTuple, Seeds,
-};
+use tetrion_client::{Client, ClientError, Evaluated, Features, ModelShape, NTuple};
 use tetrion_core::engine::Tetromino;
 use tetrion_core::engine::rng::{Tag, below, word};
 use tetrion_core::features::kernel::Kernel;
@@ -402,22 +400,6 @@ impl Learning {
         weights.into_iter().chain(parameters.into_iter().map(f64::from)).collect()
     }
 
-    /// A request for whole games of the current result.
-    fn request(&self, row: Vec<f64>, purpose: Purpose) -> EvaluationRequest {
-        EvaluationRequest {
-            rules: self.settings.rules.clone(),
-            rules_version: self.settings.rules_version.clone(),
-            policies: vec![self.settings.policy.with_rows(vec![row])],
-            seeds: Seeds::Common {
-                seed: self.settings.games_seed(purpose),
-                count: self.settings.num_games(purpose),
-            },
-            max_pieces: self.settings.max_pieces,
-            max_steps: self.settings.max_steps,
-            loss_trials: self.settings.loss_trials,
-        }
-    }
-
     /// Plays whole games with a result.
     async fn play(
         &self,
@@ -425,7 +407,7 @@ impl Learning {
         report: &mut dyn FnMut(Progress),
     ) -> Result<(Weights, Score, Evaluated), TrainError> {
         let row = self.incumbent();
-        let request = self.request(row.clone(), purpose);
+        let request = self.settings.request(vec![row.clone()], self.settings.shared_seeds(purpose));
         report(Progress::Begins);
         let start = Instant::now();
         let evaluated =
@@ -444,7 +426,8 @@ impl Learning {
         let (weights, score, evaluated) = self.play(Purpose::Score, report).await?;
         self.run.write_weights(&weights)?;
         self.run.write_curve(&self.curve().to_svg())?;
-        let request = self.request(self.incumbent(), Purpose::Score);
+        let seeds = self.settings.shared_seeds(Purpose::Score);
+        let request = self.settings.request(vec![self.incumbent()], seeds);
         let name = self.settings.features_title();
         let (best, warning) = keep_best(&self.client, (&request, &evaluated), name, &self.run).await?;
         Ok(Winner { score, seed: self.settings.games_seed(Purpose::Score), best, warning })

@@ -4,7 +4,7 @@
 //!
 //! | module | is |
 //! | --- | --- |
-//! | [`search`], [`record`] | a search in progress, by the cross-entropy method or a genetic algorithm |
+//! | [`search`], [`rounds`], [`record`] | a search in progress, by the cross-entropy method or a genetic algorithm |
 //! | [`learning`], [`lessons`], [`learner`], [`seen_playfields`] | learning from every step, by temporal differences |
 //! | [`settings`], [`unit`](mod@unit) | everything that decides the results of a run |
 //! | [`run`], [`run_folder`], [`curve`] | the parts that all runs share, and their files |
@@ -19,6 +19,7 @@ pub mod learner;
 pub mod learning;
 pub mod lessons;
 pub mod record;
+pub mod rounds;
 pub mod rules;
 pub mod run;
 pub mod run_folder;

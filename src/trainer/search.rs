@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use super::curve::curve;
 use super::error::TrainError;
 use super::record::{CheckpointState, GenerationTiming, Record};
+use super::rounds::{Checked, GameRound, Rounds};
 use super::run::{Progress, Winner, keep_best, measured};
 use super::run_folder::{Resumed, RunFolder, read_generations};
 use super::score::{Score, statistics};
@@ -20,7 +21,7 @@ use super::settings::{LAST_GENERATIONS, Purpose, Settings};
 use super::unit::Unit;
 use crate::plot::Chart;
 use tetrion_client::{Client, Evaluated, EvaluationRequest};
-use tetrion_toolkit::optimizers::{self, Look, Optimizer, OptimizerState};
+use tetrion_toolkit::optimizers::{self, Optimizer, OptimizerState};
 
 /// A training run that searches: the optimiser, and the folder that records it.
 pub struct SearchRun {
@@ -148,26 +149,20 @@ impl SearchRun {
     /// If a call to the server fails, or a file cannot be written.
     pub async fn generation(&mut self, report: &mut dyn FnMut(Progress)) -> Result<Duration, TrainError> {
         let start = Instant::now();
-        let (mut games, mut pieces) = (0, 0);
-        let (generation, elite_score) = loop {
-            let round = self.optimizer.ask();
-            let purpose = match round.look {
-                Look::First => Purpose::First(round.generation),
-                Look::Second => Purpose::Second(round.generation),
-            };
-            let evaluated = self.play(&round.candidates, purpose, report).await?;
-            count(&evaluated, &mut games, &mut pieces);
+        let mut rounds = Rounds::new(self.settings.game_plan());
+        let (Checked { generation, elite_score, games, pieces }, evaluated) = loop {
+            let GameRound { purpose, candidates, seeds } = rounds.ask(&*self.optimizer);
+            let evaluated = self.evaluate(&self.settings.request(candidates, seeds), purpose, report).await?;
             let scores = mean_scores(&evaluated, self.settings.score_by);
-            if let Some(generation) = self.optimizer.tell(&scores)? {
-                break (generation, mean_of_best(scores, self.settings.num_elites()));
+            let (games, pieces) = (evaluated.num_games(), evaluated.pieces);
+            if let Some(checked) = rounds.tell(&mut *self.optimizer, scores, games, pieces)? {
+                break (checked, evaluated);
             }
         };
-        let incumbent = self.optimizer.incumbent().expect("a generation is complete");
-        let purpose = Purpose::Check(generation.generation);
-        let evaluated = self.play(std::slice::from_ref(&incumbent), purpose, report).await?;
-        count(&evaluated, &mut games, &mut pieces);
+        let result = self.optimizer.incumbent().expect("a generation is complete");
         let check = measured(&Score::of("", &evaluated, 1.0), self.settings.score_by);
-        let weights = self.settings.weights(incumbent, &evaluated.started, check.clone(), purpose);
+        let purpose = Purpose::Check(generation.generation);
+        let weights = self.settings.weights(result, &evaluated.started, check.clone(), purpose);
         let took = start.elapsed();
         let timing = GenerationTiming::of(generation.generation, pieces, took);
         let record = Record { generation, elite_score, check, games, pieces };
@@ -186,13 +181,15 @@ impl SearchRun {
     /// If a call to the server fails, or a file cannot be written.
     pub async fn finish(&mut self, report: &mut dyn FnMut(Progress)) -> Result<Winner, TrainError> {
         let mut choices = choices(&self.records);
-        let scores =
-            mean_scores(&self.play(&choices, Purpose::Choice, report).await?, self.settings.score_by);
+        let request = self.settings.request(choices.clone(), self.settings.shared_seeds(Purpose::Choice));
+        let played = self.evaluate(&request, Purpose::Choice, report).await?;
+        let scores = mean_scores(&played, self.settings.score_by);
         let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let chosen = scores.iter().position(|score| *score == best).expect("there is a largest one");
         let chosen = choices.swap_remove(chosen);
         let start = Instant::now();
-        let request = self.request(std::slice::from_ref(&chosen), Purpose::Score);
+        let seeds = self.settings.shared_seeds(Purpose::Score);
+        let request = self.settings.request(vec![chosen.clone()], seeds);
         let evaluated = self.evaluate(&request, Purpose::Score, report).await?;
         let score = Score::of(self.settings.features_title(), &evaluated, start.elapsed().as_secs_f64());
         self.run.write_weights(&self.settings.weights(
@@ -205,28 +202,6 @@ impl SearchRun {
         let name = self.settings.features_title();
         let (best, warning) = keep_best(&self.client, (&request, &evaluated), name, &self.run).await?;
         Ok(Winner { score, seed: self.settings.games_seed(Purpose::Score), best, warning })
-    }
-
-    async fn play(
-        &self,
-        candidates: &[Vec<f64>],
-        purpose: Purpose,
-        report: &mut dyn FnMut(Progress),
-    ) -> Result<Evaluated, TrainError> {
-        self.evaluate(&self.request(candidates, purpose), purpose, report).await
-    }
-
-    /// A request for the games of some candidates for a purpose.
-    fn request(&self, candidates: &[Vec<f64>], purpose: Purpose) -> EvaluationRequest {
-        EvaluationRequest {
-            rules: self.settings.rules.clone(),
-            rules_version: self.settings.rules_version.clone(),
-            policies: vec![self.settings.policy.with_rows(candidates.to_vec())],
-            seeds: self.settings.seeds(purpose, candidates.len()),
-            max_pieces: self.settings.max_pieces,
-            max_steps: self.settings.max_steps,
-            loss_trials: self.settings.loss_trials,
-        }
     }
 
     async fn evaluate(
@@ -262,18 +237,7 @@ fn choices(records: &[Record]) -> Vec<Vec<f64>> {
     choices
 }
 
-fn count(evaluated: &Evaluated, games: &mut u64, pieces: &mut u64) {
-    *games += evaluated.num_games();
-    *pieces += evaluated.pieces;
-}
-
 /// The candidates' mean scores, added up in the order of the seeds.
 fn mean_scores(evaluated: &Evaluated, unit: Unit) -> Vec<f64> {
     statistics(evaluated, unit).iter().map(|statistics| statistics.mean).collect()
-}
-
-fn mean_of_best(mut scores: Vec<f64>, count: usize) -> f64 {
-    scores.sort_by(|a, b| b.total_cmp(a));
-    let best = &scores[..count.min(scores.len())];
-    best.iter().sum::<f64>() / best.len() as f64
 }

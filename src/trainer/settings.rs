@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::TrainError;
+use super::rounds::GamePlan;
 use super::unit::Unit;
 use super::weights::{MeasuredScore, RunSeeds, WEIGHTS_FORMAT, Weights};
 use crate::input::UsageError;
@@ -113,13 +114,9 @@ impl<M> Settings<M> {
         at_most("max_pieces", self.max_pieces, limits.max_pieces)?;
         at_most("max_steps", self.max_steps, limits.max_steps)?;
         let request = EvaluationRequest {
-            rules: self.rules.clone(),
-            rules_version: self.rules_version.clone(),
             policies: vec![policy],
-            seeds: Seeds::Common { seed: self.seed, count: 1 },
-            max_pieces: self.max_pieces,
             max_steps: 1,
-            loss_trials: self.loss_trials,
+            ..self.request(Vec::new(), Seeds::Common { seed: self.seed, count: 1 })
         };
         Ok(client.evaluate_all(&request, |_| {}).await?.started)
     }
@@ -179,14 +176,30 @@ impl<M> Settings<M> {
         word(self.seed, Tag::Game, 4 * u64::from(generation) + 11)
     }
 
-    /// Games per candidate for a purpose.
-    pub fn num_games(&self, purpose: Purpose) -> u32 {
-        match purpose {
-            Purpose::First(_) => self.games,
-            Purpose::Second(_) => self.second_games,
-            Purpose::Check(_) => self.check_games,
-            Purpose::Choice => self.final_games.div_ceil(2),
+    /// Seeds of the games for a purpose, if all candidates share them: the check of a result, the choice and the score.
+    pub fn shared_seeds(&self, purpose: Purpose) -> Seeds {
+        let count = match purpose {
+            Purpose::Choice => self.choice_games(),
             Purpose::Score => self.final_games,
+            Purpose::First(_) | Purpose::Second(_) | Purpose::Check(_) => self.check_games,
+        };
+        Seeds::Common { seed: self.games_seed(purpose), count }
+    }
+
+    fn choice_games(&self) -> u32 {
+        self.final_games.div_ceil(2)
+    }
+
+    /// A request for the games of some candidates.
+    pub fn request(&self, candidates: Vec<Vec<f64>>, seeds: Seeds) -> EvaluationRequest {
+        EvaluationRequest {
+            rules: self.rules.clone(),
+            rules_version: self.rules_version.clone(),
+            policies: vec![self.policy.with_rows(candidates)],
+            seeds,
+            max_pieces: self.max_pieces,
+            max_steps: self.max_steps,
+            loss_trials: self.loss_trials,
         }
     }
 
@@ -245,7 +258,7 @@ impl Settings {
         at_most("candidates of a generation (population)", population.into(), limits.max_policies.into())?;
         at_most("games of a generation (population times games)", first, limits.max_games)?;
         at_most("games of a second look (4 times games each)", second, limits.max_games)?;
-        let choice = games(NUM_CHOICES as u64, self.num_games(Purpose::Choice));
+        let choice = games(NUM_CHOICES as u64, self.choice_games());
         at_most("games of the last choice (6 times final_games)", choice, limits.max_games)?;
         let row = vec![0.0; self.feature_names.len()];
         self.check_with(client, self.policy.with_rows(vec![row])).await.map(drop)
@@ -275,27 +288,16 @@ impl Settings {
         self.lengthen(generations, recorded)
     }
 
-    /// Seeds of the games that this many candidates play for a purpose. Separate games per candidate occur only within
-    /// a generation: in all other cases candidates are compared, or there is only one.
-    pub fn seeds(&self, purpose: Purpose, num_candidates: usize) -> Seeds {
-        let (seed, count) = (self.games_seed(purpose), self.num_games(purpose));
-        match (purpose, self.game_seeds) {
-            (Purpose::First(_) | Purpose::Second(_), GameSeeds::PerSlot) => {
-                let row = |slot| {
-                    let seed = word(seed, Tag::Game, slot);
-                    (0..u64::from(count)).map(|game| word(seed, Tag::Game, game)).collect()
-                };
-                Seeds::PerPolicy((0..num_candidates as u64).map(row).collect())
-            }
-            _ => Seeds::Common { seed, count },
-        }
-    }
-
-    /// Number of candidates whose mean score is reported as the elite's.
-    pub fn num_elites(&self) -> usize {
-        match &self.optimizer {
-            Config::Cem(config) => config.num_elites(),
-            Config::Genetic(config) => config.keep.max(1) as usize,
+    /// The games of a generation.
+    pub fn game_plan(&self) -> GamePlan {
+        let Settings { seed, game_seeds, games, second_games, check_games, .. } = *self;
+        GamePlan {
+            seed,
+            game_seeds,
+            games,
+            second_games,
+            check_games,
+            num_elites: self.optimizer.num_elites(),
         }
     }
 }

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from draws import word
 
 import tetrion
 from tetrion._training.cem import CemConfig, CemOptimizer, Noise
-from tetrion._training.draws import word
 from tetrion._transport.server import find_program
 
 PATHS = Path(__file__).parents[3] / "src/toolkit/tests/data/optimizer_paths.txt"

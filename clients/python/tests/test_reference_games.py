@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import gymnasium
 import pytest
+from draws import word
 
 import tetrion
-from tetrion._training.draws import word
 
 FILE = Path(__file__).parents[3] / "src/core/tests/data/reference_games.txt"
 

@@ -3,15 +3,13 @@
 use super::features;
 use super::run::{CandidateArgs, RunArgs};
 use crate::input::UsageError;
+use crate::trainer::rounds::SECOND_LOOK;
 use crate::trainer::settings::{GameSeeds, Settings};
 use crate::trainer::unit::Unit;
 use tetrion_client::{Client, ModelShape, Play, RulesChoice, Search, TerminalValue};
 use tetrion_core::names::unknown;
 use tetrion_protocol::files::WeightPolicy;
 use tetrion_toolkit::optimizers::Config;
-
-/// Games per candidate at a second look, as a multiple of those at the first.
-const SECOND_LOOK: u32 = 4;
 
 /// Default settings other than the optimizer's. They follow the authors' training games, reduced to fit one machine.
 #[derive(Debug)]

@@ -168,6 +168,14 @@ impl Config {
         }
     }
 
+    /// Number of candidates whose mean score is reported as the elite's.
+    pub fn num_elites(&self) -> usize {
+        match self {
+            Self::Cem(config) => config.num_elites(),
+            Self::Genetic(config) => config.keep.max(1) as usize,
+        }
+    }
+
     /// Starts a search over vectors of `num_weights`.
     ///
     /// # Errors

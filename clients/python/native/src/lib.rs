@@ -149,7 +149,7 @@ mod _native {
     #[pymodule_export]
     use super::messages::{PyMessage, PyMessageKind, decoded_message, enums, fields, message_kinds, methods};
     #[pymodule_export]
-    use super::optimizer::{InvalidParameterError, PyOptimizer};
+    use super::optimizer::{InvalidParameterError, PyOptimizer, PyRounds};
     #[pymodule_export]
     use super::pictures::watched_picture;
     #[pymodule_export]

@@ -114,11 +114,6 @@ class CemConfig(Config):
         )
         return configs[PRESETS.index(arguments.choice("name", name, PRESETS))]
 
-    @property
-    def num_elites(self) -> int:
-        """Number of vectors in the elite."""
-        return max(int(self.population * self.elite_fraction), 1)
-
     def to_json(self) -> dict[str, Any]:
         """The parameters as the program's run folders have them."""
         return {**asdict(self), "noise": self.noise.to_json()}

@@ -56,11 +56,6 @@ class GeneticConfig(Config):
         number("mutation_std", 0.0, MAX_MAGNITUDE)
         integer("keep", 0, self.individuals - 1)
 
-    @property
-    def num_elites(self) -> int:
-        """Number of individuals whose mean score is reported as the elite's."""
-        return max(self.keep, 1)
-
     def to_json(self) -> dict[str, Any]:
         """The parameters as the program's run folders have them."""
         return asdict(self)

@@ -28,11 +28,6 @@ MAX_MAGNITUDE = 1e100
 class Config(ABC):
     """The parameters of a search."""
 
-    @property
-    @abstractmethod
-    def num_elites(self) -> int:
-        """Candidates whose mean score is that of the elite."""
-
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
         """The parameters as the program's run folders have them."""
@@ -77,6 +72,11 @@ class Generation(NamedTuple):
     best: Vector
     mean: Vector
     std: Vector
+
+    @classmethod
+    def read(cls, fields: tuple[int, float, float, float, bytes, bytes, bytes]) -> Generation:
+        """A generation of the extension module."""
+        return cls(*fields[:4], *map(_vector, fields[4:]))
 
 
 class Optimizer(Generic[ConfigType]):
@@ -162,7 +162,7 @@ class Optimizer(Generic[ConfigType]):
             raise arguments.wrong("scores", scores, "a number for each candidate") from None
         except _native.InvalidParameterError as error:
             raise InvalidArgumentError(*error.args) from None
-        return None if told is None else Generation(*told[:4], *map(_vector, told[4:]))
+        return None if told is None else Generation.read(told)
 
     def state(self) -> dict[str, Any]:
         """Everything but the configuration, for JSON: the `state` in a checkpoint of `tetrion train`."""

@@ -1,8 +1,7 @@
 """The search for a good linear controller, like `tetrion train`, with games played on any servers.
 
-A score says little about games that were used to choose the candidate. So each purpose has separate seeds: the first look at
-a generation, the second look, and the check of the current result. All seeds follow from the seed of the run, and games
-depend only on their seeds. So a run is the same on one server, on a hundred, and in the `tetrion` program.
+The extension module says which games to play, as in `tetrion train`, and any evaluator plays them. All seeds follow from the
+seed of the run, and games depend only on their seeds. So a run is the same on one server, on a hundred, and in the program.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from tetrion import _native
 from tetrion._checks import arguments, keywords
 from tetrion._checks.names import unknown
 from tetrion._evaluations.progress import Progress
@@ -22,22 +22,16 @@ from tetrion._evaluations.request import EvaluationOptions
 from tetrion._evaluations.results import Evaluation
 from tetrion._messages.policies import PoliciesLike, Search
 from tetrion._messages.requests import RulesLike, rules_message, selected_features
-from tetrion._messages.seedings import DrawnSeeds, Seeds
+from tetrion._messages.seedings import DrawnSeeds
 from tetrion._pb import messages as pb
 from tetrion._pb.records import Catalog, PolicySummary
 from tetrion._training.cem import PRESETS, CemConfig, CemOptimizer
-from tetrion._training.draws import GAME, word
 from tetrion._training.genetic import GeneticConfig, GeneticOptimizer
 from tetrion._training.optimizer import Generation
 from tetrion.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-# A second look plays four times as many games.
-_SECOND_LOOK = 4
-# Each generation has four numbers from which to draw the seeds of its games; the fourth is unused.
-_NUMBERS, _CHECK = 4, 2
 
 
 class Evaluator(Protocol):
@@ -194,41 +188,25 @@ class Training:
         optimizer = self._optimizer
         if optimizer.generation >= self.generations:
             raise StopIteration
-        number = _NUMBERS * optimizer.generation
-        played: list[Evaluation] = []
+        rounds = _native.Rounds(optimizer._native, self._seed, self._games, self._check_games, self._has_own_seeds)
         while True:
-            asked = optimizer.ask()
-            looks = (number + 1, _SECOND_LOOK * self._games) if asked.second_look else (number, self._games)
-            own = self._own_seeds(*looks, len(asked.candidates)) if self._has_own_seeds else None
-            played.append(self._play(asked.candidates, *looks, own))
-            policies = played[-1].summary.policies
-            points = self._unit == "points"
-            scores = np.array([policy.score.mean if points else policy.lines.mean for policy in policies])
-            generation = optimizer.tell(scores)
-            if generation is not None:
+            evaluation = self._play(*rounds.ask())
+            policies = evaluation.summary.policies
+            scores = [policy.score.mean if self._unit == "points" else policy.lines.mean for policy in policies]
+            checked = rounds.tell(scores, evaluation.lines.size, int(evaluation.pieces.sum()))
+            if checked is not None:
                 break
-        elite = np.sort(scores)[::-1][: optimizer.config.num_elites]
+        generation, elite_score, games, pieces = checked
         weights = optimizer.incumbent
         assert weights is not None, "a generation is complete"
-        played.append(self._play(weights, number + _CHECK, self._check_games))
-        return TrainedGeneration(
-            generation,
-            # Added up one by one: numpy's own sum would group them, and the last bit could differ.
-            sum(elite.tolist()) / len(elite),
-            played[-1].summary.policies[0],
-            sum(evaluation.lines.size for evaluation in played),
-            sum(int(evaluation.pieces.sum()) for evaluation in played),
-            weights,
-            self._unit,
-        )
+        return TrainedGeneration(Generation.read(generation), elite_score, policies[0], games, pieces, weights, self._unit)
 
-    def _own_seeds(self, number: int, num_games: int, num_candidates: int) -> npt.NDArray[np.uint64]:
-        slots = (word(word(self._seed, GAME, number), GAME, slot) for slot in range(num_candidates))
-        return np.array([[word(slot, GAME, game) for game in range(num_games)] for slot in slots], dtype=np.uint64)
-
-    def _play(self, weights: npt.NDArray[np.float64], number: int, num_games: int, seeds: Seeds = None) -> Evaluation:
-        seeds = DrawnSeeds(word(self._seed, GAME, number), num_games) if seeds is None else seeds
-        options: EvaluationOptions = {**self._options, "weights": weights, "seeds": seeds}
+    def _play(self, weights: bytes, num_candidates: int, drawn: tuple[int, int] | None, rows: list[list[int]]) -> Evaluation:
+        options: EvaluationOptions = {
+            **self._options,
+            "weights": np.frombuffer(weights, np.float64).reshape(num_candidates, -1),
+            "seeds": DrawnSeeds(*drawn) if drawn is not None else np.array(rows, np.uint64),
+        }
         return self._evaluator.evaluate(on_progress=self._on_progress, **options)
 
 
