@@ -33,6 +33,12 @@ export TETRION_NATIVE = $(TARGET)/debug/$(NATIVE_LIBRARY)
 program: ## the server program that clients are tested with, unless TETRION_BINARY names one
 	$(if $(TETRION_BINARY),,env -u SOURCE_DATE_EPOCH cargo build --quiet --locked --profile test)
 
+.PHONY: update
+update: program page ## every generated file that is committed: the page, the catalog, a picture, golden files (review them like code)
+	"$(PROGRAM)" catalog > docs/catalog.md
+	$(PYTHON) docs/draw_players.py
+	UPDATE_GOLDEN=1 cargo test --quiet --locked
+
 .PHONY: native
 native: ## Python's extension module, for the tests of the Python client (needs Python 3.11)
 	@# .ci/release sets the variable, and a change of it compiles the C code of dependencies anew, with all that depends on it.
