@@ -9,6 +9,7 @@
 use std::future::Future;
 use std::time::Duration;
 
+use bytes::Bytes;
 use tokio::task::AbortHandle;
 use tonic::metadata::{Ascii, MetadataMap, MetadataValue};
 use tonic::{Code, Response, Status};
@@ -16,12 +17,11 @@ use tonic_types::{ErrorDetails, StatusExt};
 
 use super::call::{answer, request};
 use super::journal::{Change, Journal};
+use super::message::{Answered, Asked, RESTORE_STATE, SAVE_STATE};
 use crate::connection::LinkedServer;
 use crate::patience::{CallSettings, Patience};
 use crate::{Client, ClientError, Link};
 use tetrion_protocol::pb;
-pub use tetrion_protocol::pb::step_stream_request::Request as Asked;
-pub use tetrion_protocol::pb::step_stream_response::Response as Answered;
 use tetrion_protocol::positions;
 
 /// Most calls of a session: a server that counts further lies.
@@ -172,7 +172,7 @@ impl HeldSession {
     /// If the server refuses, or has not answered for as long as the client is patient.
     pub async fn call(&mut self, asked: Asked) -> Result<Answered, ClientError> {
         self.finish().await?;
-        if !is_numbered(&asked) {
+        if !asked.is_numbered() {
             return self.ask(&asked, 0).await;
         }
         self.left = Some(asked.clone());
@@ -285,29 +285,17 @@ impl HeldSession {
     async fn ask(&mut self, asked: &Asked, number: u64) -> Result<Answered, ClientError> {
         let mut patience = Patience::new();
         loop {
-            match self.ask_once(self.addressed(asked, number)).await {
+            match self.ask_once(asked, number).await {
                 Err(error) => self.recover(error, &mut patience).await?,
                 Ok(answered) => return self.renumbered(answered, number),
             }
         }
     }
 
-    async fn ask_once(&self, asked: Asked) -> Result<Answered, ClientError> {
-        let mut client = self.server.environments();
-        Ok(match asked {
-            Asked::Step(message) => Answered::Step(self.answer(client.step(self.request(message))).await?),
-            Asked::Reset(message) => Answered::Reset(self.answer(client.reset(self.request(message))).await?),
-            Asked::EnumeratePlacements(message) => {
-                let call = client.enumerate_placements(self.request(message));
-                Answered::EnumeratePlacements(self.answer(call).await?)
-            }
-            Asked::SaveState(message) => {
-                Answered::SaveState(self.answer(client.save_state(self.request(message))).await?)
-            }
-            Asked::RestoreState(message) => {
-                Answered::RestoreState(self.answer(client.restore_state(self.request(message))).await?)
-            }
-        })
+    async fn ask_once(&self, asked: &Asked, number: u64) -> Result<Answered, ClientError> {
+        let addressed = asked.addressed(self.name(), self.number_there(number));
+        let answered = self.answer(asked.call(self.server.link.clone(), self.request(addressed))).await?;
+        Ok(Answered { kind: asked.kind, message: answered })
     }
 
     /// Waits after a failed call if it may be made again, and makes the session again if it was lost.
@@ -367,12 +355,11 @@ impl HeldSession {
         if !states.is_empty() {
             let positions = Some(positions::from_snapshots(states.to_vec()));
             let restore = pb::RestoreStateRequest { positions, ..Default::default() };
-            let mut restored = again.ask_once(again.addressed(&Asked::RestoreState(restore), 0)).await?;
-            let there = number_of(&mut restored).copied().unwrap_or(0);
-            again.offset = number as i64 - checked_number(there)? as i64;
+            let restored = again.ask_once(&Asked::new(&RESTORE_STATE, &restore), 0).await?;
+            again.offset = number as i64 - checked_number(restored.number()?)? as i64;
         }
         for Change { number, asked } in journal.changes() {
-            again.ask_once(again.addressed(asked, *number)).await?;
+            again.ask_once(asked, *number).await?;
         }
         Ok((again.description, again.offset))
     }
@@ -392,42 +379,23 @@ impl HeldSession {
         checked_number(other.sequence_number).map(drop)
     }
 
-    /// A request with the session's current name and, for a call that changes it, the call's number on the server.
-    pub(super) fn addressed(&self, asked: &Asked, number: u64) -> Asked {
-        let (session, sequence_number) = (self.name().to_owned(), self.number_there(number));
-        match asked.clone() {
-            Asked::Step(message) => Asked::Step(pb::StepRequest { session, sequence_number, ..message }),
-            Asked::Reset(message) => Asked::Reset(pb::ResetRequest { session, sequence_number, ..message }),
-            Asked::RestoreState(message) => {
-                Asked::RestoreState(pb::RestoreStateRequest { session, sequence_number, ..message })
-            }
-            Asked::SaveState(message) => Asked::SaveState(pb::SaveStateRequest { session, ..message }),
-            Asked::EnumeratePlacements(mut message) => {
-                if let Some(pb::enumerate_placements_request::Source::SessionEnvs(envs)) = &mut message.source
-                {
-                    envs.session = session;
-                }
-                Asked::EnumeratePlacements(message)
-            }
-        }
+    /// A message of a stream with a request to this session.
+    pub(super) fn streamed(&self, asked: &Asked, number: u64) -> Bytes {
+        asked.in_stream(&asked.addressed(self.name(), self.number_there(number)))
     }
 
     /// An answer with our number instead of the server's. `number` is 0 unless its call changes the session.
     ///
     /// # Errors
     /// If it answers another call than the one with this number.
-    pub(super) fn renumbered(&self, mut answered: Answered, number: u64) -> Result<Answered, ClientError> {
-        let (there, expected) = (number_of(&mut answered).copied(), self.number_there(number));
-        let there = there.unwrap_or(0);
+    pub(super) fn renumbered(&self, answered: Answered, number: u64) -> Result<Answered, ClientError> {
+        let (there, expected) = (answered.number()?, self.number_there(number));
         if number > 0 && there != expected {
             let problem = format!("the answer to call {expected} is one to call {there}");
             return Err(ClientError::Answer(problem));
         }
         let here = self.number_here(checked_number(there)?);
-        if let Some(there) = number_of(&mut answered) {
-            *there = here;
-        }
-        Ok(answered)
+        Ok(if here == there { answered } else { answered.with_number(here) })
     }
 
     fn number_there(&self, number: u64) -> u64 {
@@ -451,9 +419,9 @@ impl HeldSession {
     /// Keeps snapshots that were due; after an error they are due again later.
     pub(super) fn keep_snapshots(&mut self, saved: Result<Answered, ClientError>) {
         let Some(journal) = &mut self.journal else { return };
-        match saved {
+        match saved.and_then(|saved| saved.decode::<pb::SaveStateResponse>()) {
             // With a larger number, another caller has changed the session.
-            Ok(Answered::SaveState(saved)) if saved.sequence_number <= self.number => {
+            Ok(saved) if saved.sequence_number <= self.number => {
                 journal.keep(saved.states, saved.sequence_number);
             }
             _ => journal.give_up(),
@@ -478,24 +446,7 @@ impl HeldSession {
 
 /// The request for snapshots of all environments.
 pub(super) fn snapshots() -> Asked {
-    Asked::SaveState(pb::SaveStateRequest::default())
-}
-
-/// Whether a call changes the session, so that it has a number.
-pub(super) fn is_numbered(asked: &Asked) -> bool {
-    matches!(asked, Asked::Step(_) | Asked::Reset(_) | Asked::RestoreState(_))
-}
-
-/// The sequence number of an answer.
-fn number_of(answered: &mut Answered) -> Option<&mut u64> {
-    match answered {
-        Answered::Step(answer) => Some(&mut answer.sequence_number),
-        Answered::Reset(answer) => Some(&mut answer.sequence_number),
-        Answered::EnumeratePlacements(answer) => Some(&mut answer.sequence_number),
-        Answered::SaveState(answer) => Some(&mut answer.sequence_number),
-        Answered::RestoreState(answer) => Some(&mut answer.sequence_number),
-        Answered::Error(_) => None,
-    }
+    Asked::new(&SAVE_STATE, &pb::SaveStateRequest::default())
 }
 
 fn checked_number(number: u64) -> Result<u64, ClientError> {

@@ -7,9 +7,10 @@
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
+use prost::Message;
 
+use super::message::{Asked, RESET, RESTORE_STATE};
 use tetrion_protocol::pb;
-use tetrion_protocol::pb::step_stream_request::Request as Asked;
 
 /// The creation of a session, its last snapshots, and every later call that changed it.
 #[derive(Debug)]
@@ -76,17 +77,14 @@ impl Journal {
         if change.number <= self.number {
             return false; // snapshots taken after it include it
         }
-        let begun = match &change.asked {
-            Asked::Reset(request) => Some(&request.envs),
-            Asked::RestoreState(request) => Some(&request.envs),
-            _ => None,
-        };
-        match begun {
-            Some(Some(envs)) => envs.ids.iter().for_each(|env| {
-                self.not_begun.remove(env);
-            }),
-            Some(None) => self.not_begun.clear(),
-            None => {}
+        if !self.not_begun.is_empty() {
+            match begun(&change.asked) {
+                Some(Some(envs)) => envs.ids.iter().for_each(|env| {
+                    self.not_begun.remove(env);
+                }),
+                Some(None) => self.not_begun.clear(),
+                None => {}
+            }
         }
         self.changes.push(change);
         let is_due = !self.is_waiting && self.not_begun.is_empty() && self.changes.len() >= self.every;
@@ -105,5 +103,16 @@ impl Journal {
     pub fn give_up(&mut self) {
         self.is_waiting = false;
         self.every += self.changes.len();
+    }
+}
+
+/// The environments whose episodes a call begins, `Some(None)` for all; `None` if it begins none.
+fn begun(asked: &Asked) -> Option<Option<pb::EnvIds>> {
+    if *asked.kind == RESET {
+        Some(pb::ResetRequest::decode(asked.message.clone()).ok()?.envs)
+    } else if *asked.kind == RESTORE_STATE {
+        Some(pb::RestoreStateRequest::decode(asked.message.clone()).ok()?.envs)
+    } else {
+        None
     }
 }

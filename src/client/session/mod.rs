@@ -14,12 +14,14 @@ mod call;
 mod digits;
 mod held;
 mod journal;
+mod message;
 mod request;
 mod stream;
 
 pub use answer::{Columns, Finals, PlacementList, Shown, Stepped};
 pub use digits::ActionDigit;
-pub use held::{Answered, Asked, HeldSession};
+pub use held::HeldSession;
+pub use message::{Answered, Asked, CallKind, KINDS, STEP};
 pub use request::{PackedPositions, PieceSource, PlacementsRequest, SessionRequest};
 pub use stream::{SessionStream, StepStream};
 pub use tetrion_protocol::rendering::{ColourScheme, RenderFormat, TextFormat};
@@ -32,7 +34,7 @@ use super::{Client, ClientError, RulesChoice};
 use answer::ColumnNames;
 use call::{answer, request};
 use digits::ActionDigits;
-use held::missing;
+use message::{ENUMERATE_PLACEMENTS, RESET, RESTORE_STATE, SAVE_STATE};
 use request::encode;
 use tetrion_protocol::{envs, pb, positions, rendering, tensor};
 
@@ -142,13 +144,9 @@ impl Session {
         seeding: Option<&PieceSource>,
     ) -> Result<Shown, ClientError> {
         let (envs, seeding) = (envs::encode(env_ids), seeding.map(PieceSource::encode));
-        let asked = Asked::Reset(pb::ResetRequest { envs, seeding, ..Default::default() });
-        match self.held.call(asked).await? {
-            Answered::Reset(answer) => {
-                self.names.seen(answer.observations, answer.infos, answer.action_mask.as_ref())
-            }
-            _ => Err(missing("answer to the reset")),
-        }
+        let request = pb::ResetRequest { envs, seeding, ..Default::default() };
+        let answer: pb::ResetResponse = self.held.call(Asked::new(&RESET, &request)).await?.decode()?;
+        self.names.seen(answer.observations, answer.infos, answer.action_mask.as_ref())
     }
 
     /// Performs an action in each of these environments; `None` means all.
@@ -156,10 +154,8 @@ impl Session {
     /// # Errors
     /// If the server refuses, or has not answered for as long as the client is patient.
     pub async fn step(&mut self, actions: &[i32], env_ids: Option<&[u32]>) -> Result<Stepped, ClientError> {
-        match self.held.call(step(actions, env_ids)).await? {
-            Answered::Step(answer) => self.names.stepped(answer),
-            _ => Err(missing("answer to the step")),
-        }
+        let answered = self.held.call(step(actions, env_ids)).await?;
+        self.names.stepped(answered.decode()?)
     }
 
     /// Draws environments as text; `None` means all.
@@ -180,12 +176,10 @@ impl Session {
     /// # Errors
     /// If the server refuses, or has not answered for as long as the client is patient.
     pub async fn save_state(&mut self, env_ids: Option<&[u32]>) -> Result<Vec<Bytes>, ClientError> {
-        let envs = envs::encode(env_ids);
-        let asked = Asked::SaveState(pb::SaveStateRequest { envs, ..Default::default() });
-        match self.held.call(asked).await? {
-            Answered::SaveState(answer) => Ok(answer.states),
-            _ => Err(missing("snapshots")),
-        }
+        let request = pb::SaveStateRequest { envs: envs::encode(env_ids), ..Default::default() };
+        let answer: pb::SaveStateResponse =
+            self.held.call(Asked::new(&SAVE_STATE, &request)).await?.decode()?;
+        Ok(answer.states)
     }
 
     /// Restores environments from snapshots: one per environment, or one for all; `reseed` changes the future. `None`
@@ -201,12 +195,9 @@ impl Session {
     ) -> Result<Shown, ClientError> {
         let (envs, positions) = (envs::encode(env_ids), Some(positions::from_snapshots(states.to_vec())));
         let request = pb::RestoreStateRequest { envs, positions, reseed, ..Default::default() };
-        match self.held.call(Asked::RestoreState(request)).await? {
-            Answered::RestoreState(answer) => {
-                self.names.seen(answer.observations, answer.infos, answer.action_mask.as_ref())
-            }
-            _ => Err(missing("answer to the restore")),
-        }
+        let answered = self.held.call(Asked::new(&RESTORE_STATE, &request)).await?;
+        let answer: pb::RestoreStateResponse = answered.decode()?;
+        self.names.seen(answer.observations, answer.infos, answer.action_mask.as_ref())
     }
 
     /// Lists every placement of the current pieces of environments; `None` means all.
@@ -221,10 +212,8 @@ impl Session {
         let envs = pb::SessionEnvs { envs: envs::encode(env_ids), ..Default::default() };
         let source = pb::enumerate_placements_request::Source::SessionEnvs(envs);
         let message = wanted.encode(source, self.held.server().min_revision)?;
-        match self.held.call(Asked::EnumeratePlacements(message)).await? {
-            Answered::EnumeratePlacements(answer) => PlacementList::decode(answer),
-            _ => Err(missing("placements")),
-        }
+        let answered = self.held.call(Asked::new(&ENUMERATE_PLACEMENTS, &message)).await?;
+        PlacementList::decode(answered.decode()?)
     }
 
     /// Renews the lease. If another caller has changed the session, this one goes on from there.
@@ -247,5 +236,5 @@ impl Session {
 /// A step of these environments; `None` for all.
 fn step(actions: &[i32], env_ids: Option<&[u32]>) -> Asked {
     let actions = Some(tensor::encode(vec![actions.len() as u32], actions));
-    Asked::Step(pb::StepRequest { actions, envs: envs::encode(env_ids), ..Default::default() })
+    Asked::new(&STEP, &pb::StepRequest { actions, envs: envs::encode(env_ids), ..Default::default() })
 }

@@ -8,19 +8,21 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use prost::Message;
+use bytes::Bytes;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_stream::wrappers::UnboundedReceiverStream;
 use tonic::Status;
+use tonic::client::Grpc;
+use tonic::codegen::http::uri::PathAndQuery;
 
-use super::held::{Answered, Asked, HeldSession, is_numbered, snapshots};
+use super::held::{HeldSession, snapshots};
+use super::message::{Answered, Asked, Told, read_stream};
 use super::{Session, Stepped};
-use crate::ClientError;
-use crate::connection::LinkedServer;
+use crate::connection::{LinkedServer, MAX_MESSAGE};
 use crate::error::error;
 use crate::patience::Patience;
-use tetrion_protocol::pb;
+use crate::{ClientError, RawBytes};
 
 /// Most answers that wait to be read; with more, the call pauses.
 const UNREAD: usize = 16;
@@ -81,14 +83,14 @@ impl SessionStream {
     }
 
     fn push(&mut self, held: &mut HeldSession, asked: Asked, reader: Reader) {
-        let number = if is_numbered(&asked) { held.number() + 1 } else { 0 };
+        let number = if asked.is_numbered() { held.number() + 1 } else { 0 };
         if number > 0 {
             // Counted now, so that the next request sent ahead gets the next number.
             held.set_number(number);
         }
-        let addressed = held.addressed(&asked, number);
+        let message = held.streamed(&asked, number);
         self.unanswered.push_back(Sent { asked, number, reader });
-        self.exchange.get_or_insert_with(|| Exchange::open(held)).send(addressed);
+        self.exchange.get_or_insert_with(|| Exchange::open(held)).send(message);
     }
 
     /// Whether a runtime that works only while somebody waits should now run what is ready.
@@ -201,7 +203,7 @@ impl SessionStream {
         }
         let exchange = self.exchange.insert(Exchange::open(held));
         for sent in &self.unanswered {
-            exchange.send(held.addressed(&sent.asked, sent.number));
+            exchange.send(held.streamed(&sent.asked, sent.number));
         }
         Ok(())
     }
@@ -210,34 +212,35 @@ impl SessionStream {
     /// stream is broken.
     fn read(&mut self, held: &mut HeldSession, message: Received) -> Result<Option<Exchanged>, ClientError> {
         let address = &held.server().address;
-        let response = match message {
+        let message = match message {
             Err(status) => {
                 let error = error(address, &status);
                 return if error.is_gone() { self.break_off(error) } else { Err(error) };
             }
-            Ok(message) => message.response,
+            Ok(message) => message,
         };
-        let answered = match response {
-            Some(Answered::Error(refused)) => {
-                let (code, details) = (refused.code.into(), refused.encode_to_vec().into());
-                let error = error(address, &Status::with_details(code, refused.message, details));
+        let answered = match read_stream(message) {
+            Ok(Told::Refusal(status)) => {
+                let error = error(address, &status);
                 if error.is_session_lost() && held.has_journal() {
                     return self.break_off(error);
                 }
                 Err(error)
             }
-            answered => Ok(answered),
+            Ok(Told::Answer(answered)) => Ok(Some(answered)),
+            Ok(Told::Nothing) => Ok(None),
+            Err(error) => Err(error),
         };
         let Some(sent) = self.unanswered.pop_front() else {
             return Err(ClientError::Answer("it answers no request".to_owned()));
         };
         let answered = match answered {
             Err(error) => Err(error),
-            Ok(Some(answered)) if kind(&sent.asked) == kind_of_answer(&answered) => {
+            Ok(Some(answered)) if answered.kind == sent.asked.kind => {
                 Ok(held.renumbered(answered, sent.number)?)
             }
             Ok(other) => {
-                let (asked, other) = (kind(&sent.asked), other.as_ref().map_or("None", kind_of_answer));
+                let (asked, other) = (sent.asked.kind.name, other.map_or("None", |other| other.kind.name));
                 return Err(ClientError::Answer(format!("the answer to {asked} is one to {other}")));
             }
         };
@@ -285,7 +288,7 @@ impl SessionStream {
 type Exchanged = (Asked, Answered);
 
 /// A message of the server, or why there is none.
-type Received = Result<pb::StepStreamResponse, Status>;
+type Received = Result<Bytes, Status>;
 
 /// One long call. A task passes its answers on, so that it continues while nobody waits.
 #[derive(Debug)]
@@ -303,10 +306,10 @@ struct Exchange {
 
 /// The way of requests into a call, which stays open on its server until the way ends.
 #[derive(Clone, Debug)]
-struct Requests(Arc<Mutex<Option<mpsc::UnboundedSender<pb::StepStreamRequest>>>>);
+struct Requests(Arc<Mutex<Option<mpsc::UnboundedSender<Bytes>>>>);
 
 impl Requests {
-    fn lock(&self) -> MutexGuard<'_, Option<mpsc::UnboundedSender<pb::StepStreamRequest>>> {
+    fn lock(&self) -> MutexGuard<'_, Option<mpsc::UnboundedSender<Bytes>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -345,10 +348,10 @@ impl Exchange {
         Exchange { requests, answers, next: None, call, asked, flushed, arrived }
     }
 
-    fn send(&mut self, asked: Asked) {
+    fn send(&mut self, message: Bytes) {
         if let Some(requests) = &*self.requests.lock() {
             // If the call has ended, its next message says why.
-            let _ = requests.send(pb::StepStreamRequest { request: Some(asked) });
+            let _ = requests.send(message);
         }
         self.asked += 1;
     }
@@ -389,11 +392,14 @@ impl Drop for Exchange {
 /// Makes the call and passes its answers on, as long as somebody reads them.
 async fn pass_on(
     server: &LinkedServer,
-    request: tonic::Request<UnboundedReceiverStream<pb::StepStreamRequest>>,
+    request: tonic::Request<UnboundedReceiverStream<Bytes>>,
     sender: &mpsc::Sender<Received>,
     arrived: &AtomicU64,
 ) -> Result<(), Status> {
-    let mut answers = server.environments().step_stream(request).await?.into_inner();
+    let mut calls = Grpc::new(server.link.clone()).max_decoding_message_size(MAX_MESSAGE);
+    calls.ready().await.map_err(Status::from_error)?;
+    let path = PathAndQuery::from_static("/tetrion.v1.EnvironmentService/StepStream");
+    let mut answers = calls.streaming(request, path, RawBytes).await?.into_inner();
     while let Some(answer) = answers.message().await? {
         arrived.fetch_add(1, Relaxed);
         if sender.send(Ok(answer)).await.is_err() {
@@ -405,27 +411,6 @@ async fn pass_on(
 
 fn ended() -> Status {
     Status::unavailable("the server ended the stream")
-}
-
-fn kind(asked: &Asked) -> &'static str {
-    match asked {
-        Asked::Step(_) => "step",
-        Asked::Reset(_) => "reset",
-        Asked::EnumeratePlacements(_) => "enumerate_placements",
-        Asked::SaveState(_) => "save_state",
-        Asked::RestoreState(_) => "restore_state",
-    }
-}
-
-fn kind_of_answer(answered: &Answered) -> &'static str {
-    match answered {
-        Answered::Step(_) => "step",
-        Answered::Reset(_) => "reset",
-        Answered::EnumeratePlacements(_) => "enumerate_placements",
-        Answered::SaveState(_) => "save_state",
-        Answered::RestoreState(_) => "restore_state",
-        Answered::Error(_) => "error",
-    }
 }
 
 impl Session {
@@ -463,9 +448,7 @@ impl StepStream<'_> {
         if self.stream.in_flight() == 0 {
             return Ok(None);
         }
-        match self.stream.receive(&mut self.session.held).await? {
-            (_, Answered::Step(answer)) => self.session.names.stepped(answer).map(Some),
-            _ => Err(ClientError::Answer("the answer of another call".to_owned())),
-        }
+        let (_, answered) = self.stream.receive(&mut self.session.held).await?;
+        self.session.names.stepped(answered.decode()?).map(Some)
     }
 }

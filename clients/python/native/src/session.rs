@@ -13,10 +13,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 use std::{mem, process};
 
+use bytes::Bytes;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyTuple};
-use tetrion::client::session::{Answered, Asked, HeldSession};
+use tetrion::client::session::{Answered, Asked, HeldSession, KINDS, STEP};
 use tetrion::client::{CallSettings, Client, ClientError, OnLoss};
 use tetrion::protocol::{pb, tensor};
 use tetrion::service::Direct;
@@ -221,16 +222,17 @@ impl PySession {
     ) -> PyResult<Filled<'py>> {
         let columns = self.columns()?;
         let block = block.of_size(columns.block.num_bytes)?;
-        let Answered::Step(answer) = answered else { return Ok(unread(py, answered)) };
         let fill = || {
-            let Some(parts) = columns.parts(answer) else { return Ok(None) };
-            block.fill(|bytes| columns.write(&parts, bytes))
+            let Ok(answer) = answered.decode::<pb::StepResponse>() else { return Ok(None) };
+            let Some(parts) = columns.parts(&answer) else { return Ok(None) };
+            let filled = block.fill(|bytes| columns.write(&parts, bytes))?;
+            Ok::<_, PyErr>(filled.map(|()| answer.final_batch))
         };
         let filled = if columns.block.num_bytes < LARGE { fill() } else { py.detach(fill) }?;
-        Ok(match (filled, &answer.final_batch) {
-            (None, _) => unread(py, answered),
-            (Some(()), None) => PyBool::new(py, true).to_owned().into_any(),
-            (Some(()), Some(finals)) => message(py, finals).into_any(),
+        Ok(match filled {
+            None => unread(py, answered),
+            Some(None) => PyBool::new(py, true).to_owned().into_any(),
+            Some(Some(finals)) => message(py, &finals).into_any(),
         })
     }
 }
@@ -411,14 +413,7 @@ impl PySession {
     fn heard<'py>(&self, py: Python<'py>) -> PyResult<Vec<EncodedCall<'py>>> {
         let heard = self.with(py, HeldSession::take_heard)?;
         let encoded = |(asked, answered): (Asked, Answered)| {
-            let (kind, request) = match &asked {
-                Asked::Step(request) => ("step", message(py, request)),
-                Asked::Reset(request) => ("reset", message(py, request)),
-                Asked::EnumeratePlacements(request) => ("enumerate_placements", message(py, request)),
-                Asked::SaveState(request) => ("save_state", message(py, request)),
-                Asked::RestoreState(request) => ("restore_state", message(py, request)),
-            };
-            (kind, request, encoded_answer(py, &answered))
+            (asked.kind.name, PyBytes::new(py, &asked.message), encoded_answer(py, &answered))
         };
         Ok(heard.into_iter().map(encoded).collect())
     }
@@ -543,28 +538,16 @@ impl PySession {
 /// A step of all environments.
 pub(crate) fn step(actions: &[i32]) -> Asked {
     let actions = Some(tensor::encode(vec![actions.len() as u32], actions));
-    Asked::Step(pb::StepRequest { actions, ..Default::default() })
+    Asked::new(&STEP, &pb::StepRequest { actions, ..Default::default() })
 }
 
-/// A call of this kind.
+/// A call of this kind, with its encoded request.
 pub(crate) fn asked(kind: &str, request: &[u8]) -> PyResult<Asked> {
-    Ok(match kind {
-        "step" => Asked::Step(decoded(request)?),
-        "reset" => Asked::Reset(decoded(request)?),
-        "enumerate_placements" => Asked::EnumeratePlacements(decoded(request)?),
-        "save_state" => Asked::SaveState(decoded(request)?),
-        "restore_state" => Asked::RestoreState(decoded(request)?),
-        _ => return Err(PyValueError::new_err(format!("a session has no call {kind:?}"))),
-    })
+    let known = KINDS.into_iter().find(|known| known.name == kind);
+    let kind = known.ok_or_else(|| PyValueError::new_err(format!("a session has no call {kind:?}")))?;
+    Ok(Asked { kind, message: Bytes::copy_from_slice(request) })
 }
 
 pub(crate) fn encoded_answer<'py>(py: Python<'py>, answered: &Answered) -> Bound<'py, PyBytes> {
-    match answered {
-        Answered::Step(answer) => message(py, answer),
-        Answered::Reset(answer) => message(py, answer),
-        Answered::EnumeratePlacements(answer) => message(py, answer),
-        Answered::SaveState(answer) => message(py, answer),
-        Answered::RestoreState(answer) => message(py, answer),
-        Answered::Error(refused) => message(py, refused),
-    }
+    PyBytes::new(py, &answered.message)
 }

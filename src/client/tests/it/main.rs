@@ -3,6 +3,9 @@
 /// Sessions through our own client.
 mod sessions_client;
 
+/// The table of the calls of sessions.
+mod kinds;
+
 /// Whole games through our own client.
 mod games_client;
 
