@@ -60,6 +60,15 @@ pub enum ClientError {
         /// The status of the call.
         status: Box<Status>,
     },
+    /// A session was lost with its server, and the server that is there now plays by another version of the rules.
+    #[error(
+        "the session was lost with its server, and the one that is there now has the rules version {got:?} instead of {expected:?}"
+    )]
+    OtherRules {
+        got: String,
+        /// Version of the rules of the session.
+        expected: String,
+    },
     /// The client cannot read the server's answer.
     #[error("cannot read the server's answer: {0}")]
     Answer(String),

@@ -3,10 +3,56 @@
 //!
 //! A generation is one or two looks at candidates, and a check of the result.
 
-use super::settings::{GameSeeds, Purpose};
+use serde::{Deserialize, Serialize};
+
 use tetrion_client::Seeds;
 use tetrion_core::engine::rng::{Tag, word};
 use tetrion_toolkit::optimizers::{Generation, Look, Optimizer, TellError};
+
+/// The games that the candidates of a generation play.
+///
+/// If all play the same pieces, luck favours no candidate. If each plays separate pieces, luck is part of a candidate's
+/// score, as in earlier published searches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GameSeeds {
+    /// All candidates play the same pieces.
+    #[default]
+    Common,
+    /// Each candidate plays separate pieces, new ones in every generation.
+    PerSlot,
+}
+
+/// The purpose of games. Each purpose has separate seeds, so games that chose a controller never score it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// The first look at a generation.
+    First(u32),
+    /// The second look at the better part of a generation.
+    Second(u32),
+    /// The check of the current result after a generation.
+    Check(u32),
+    /// The choice among the finalists.
+    Choice,
+    /// The final score of the winner.
+    Score,
+}
+
+impl Purpose {
+    /// Seed from which the game seeds for this purpose are drawn, in a run with the given seed.
+    pub fn games_seed(self, seed: u64) -> u64 {
+        // Four numbers per generation. The fourth numbers of generations 0 and 1 go to the choice and the score; those
+        // of the later generations go to the lessons.
+        let number = match self {
+            Purpose::First(generation) => 4 * u64::from(generation),
+            Purpose::Second(generation) => 4 * u64::from(generation) + 1,
+            Purpose::Check(generation) => 4 * u64::from(generation) + 2,
+            Purpose::Choice => 3,
+            Purpose::Score => 7,
+        };
+        word(seed, Tag::Game, number)
+    }
+}
 
 /// How many times as many games a candidate plays at the second look.
 pub const SECOND_LOOK: u32 = 4;

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::games::best_game;
+use super::rounds::Purpose;
 use super::run_folder::{RunFolder, RunFolderError};
 use super::score::Score;
-use super::settings::{Purpose, Settings};
+use super::settings::Settings;
 use super::unit::Unit;
 use super::weights::MeasuredScore;
 use tetrion_client::{Client, Evaluated, EvaluationProgress, EvaluationRequest};

@@ -10,7 +10,7 @@ use crate::cli::connection::ConnectionArgs;
 use crate::cli::options::{games_range, loss_trials_range, one_of};
 use crate::cli::rules::RulesArgs;
 use crate::cli::search::SearchArgs;
-use crate::trainer::settings::GameSeeds;
+use crate::trainer::rounds::GameSeeds;
 use crate::trainer::unit::Unit;
 use tetrion_protocol::limits::{MAX_GAMES, MAX_PIECES, MAX_POLICIES, MAX_STEPS};
 

@@ -3,8 +3,9 @@
 use super::features;
 use super::run::{CandidateArgs, RunArgs};
 use crate::input::UsageError;
+use crate::trainer::rounds::GameSeeds;
 use crate::trainer::rounds::SECOND_LOOK;
-use crate::trainer::settings::{GameSeeds, Settings};
+use crate::trainer::settings::Settings;
 use crate::trainer::unit::Unit;
 use tetrion_client::{Client, ModelShape, Play, RulesChoice, Search, TerminalValue};
 use tetrion_core::names::unknown;

@@ -12,8 +12,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::task::AbortHandle;
 use tonic::metadata::{Ascii, MetadataMap, MetadataValue};
-use tonic::{Code, Response, Status};
-use tonic_types::{ErrorDetails, StatusExt};
+use tonic::{Response, Status};
 
 use super::call::{answer, request};
 use super::journal::{Change, Journal};
@@ -340,9 +339,9 @@ impl HeldSession {
         let mut client = self.server.environments();
         let made = self.answer(client.create_session(self.request(creation))).await?;
         let description = made.session.ok_or_else(|| missing("session"))?;
-        let (there, ours) = (&description.rules_version, &self.description.rules_version);
-        if there != ours {
-            return Err(other_rules(there, ours));
+        let (got, expected) = (&description.rules_version, &self.description.rules_version);
+        if got != expected {
+            return Err(ClientError::OtherRules { got: got.clone(), expected: expected.clone() });
         }
         self.check_same(&description)?;
         let client = Client {
@@ -461,17 +460,6 @@ fn request_id() -> String {
     let mut id = [0; 16];
     getrandom::fill(&mut id).expect("the operating system has randomness");
     format!("{:032x}", u128::from_le_bytes(id))
-}
-
-fn other_rules(there: &str, ours: &str) -> ClientError {
-    let message = format!(
-        "the session was lost with its server, and the one that is there now has the rules version {there:?} instead of \
-         {ours:?}"
-    );
-    let reason = "RULES_VERSION_MISMATCH".to_owned();
-    let details = ErrorDetails::with_error_info(&reason, "", []);
-    let status = Box::new(Status::with_error_details(Code::FailedPrecondition, &message, details));
-    ClientError::Refused { reason, message, status }
 }
 
 pub(super) fn missing(field: &str) -> ClientError {

@@ -142,7 +142,7 @@ impl Answered {
         codec::decode(self.message.clone()).map_err(|status| ClientError::Answer(status.message().to_owned()))
     }
 
-    /// Its sequence number.
+    /// The sequence number in the answer.
     pub(super) fn number(&self) -> Result<u64, ClientError> {
         number_in(&self.message, self.kind.answer_number).map_err(unreadable)
     }

@@ -48,12 +48,12 @@ struct Sent {
     asked: Asked,
     /// 0 unless it changes the session.
     number: u64,
-    reader: Reader,
+    by: AwaitedBy,
 }
 
 /// Who waits for an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reader {
+enum AwaitedBy {
     Caller,
     /// Snapshots for the journal.
     Journal,
@@ -64,7 +64,7 @@ enum Reader {
 impl SessionStream {
     /// Number of requests for whose answers the caller waits.
     pub fn in_flight(&self) -> usize {
-        self.unanswered.iter().filter(|sent| sent.reader == Reader::Caller).count()
+        self.unanswered.iter().filter(|sent| sent.by == AwaitedBy::Caller).count()
     }
 
     /// Whether nothing is on its way.
@@ -79,17 +79,17 @@ impl SessionStream {
 
     /// Sends a request without waiting. It must be called in a runtime, and [`SessionStream::is_ready`].
     pub fn send(&mut self, held: &mut HeldSession, asked: Asked) {
-        self.push(held, asked, Reader::Caller);
+        self.push(held, asked, AwaitedBy::Caller);
     }
 
-    fn push(&mut self, held: &mut HeldSession, asked: Asked, reader: Reader) {
+    fn push(&mut self, held: &mut HeldSession, asked: Asked, by: AwaitedBy) {
         let number = if asked.is_numbered() { held.number() + 1 } else { 0 };
         if number > 0 {
             // Counted now, so that the next request sent ahead gets the next number.
             held.set_number(number);
         }
         let message = held.streamed(&asked, number);
-        self.unanswered.push_back(Sent { asked, number, reader });
+        self.unanswered.push_back(Sent { asked, number, by });
         self.exchange.get_or_insert_with(|| Exchange::open(held)).send(message);
     }
 
@@ -162,7 +162,7 @@ impl SessionStream {
     pub fn abandon(&mut self) {
         self.is_interrupted |= !self.unanswered.is_empty();
         for sent in &mut self.unanswered {
-            sent.reader = Reader::Nobody;
+            sent.by = AwaitedBy::Nobody;
         }
     }
 
@@ -210,7 +210,11 @@ impl SessionStream {
 
     /// Reads a message, which answers the earliest request. Returns both; or `None` if the answer is for nobody, or the
     /// stream is broken.
-    fn read(&mut self, held: &mut HeldSession, message: Received) -> Result<Option<Exchanged>, ClientError> {
+    fn read(
+        &mut self,
+        held: &mut HeldSession,
+        message: StreamMessage,
+    ) -> Result<Option<Exchanged>, ClientError> {
         let address = &held.server().address;
         let message = match message {
             Err(status) => {
@@ -256,18 +260,18 @@ impl SessionStream {
     fn settle(
         &mut self,
         held: &mut HeldSession,
-        Sent { asked, number, reader }: Sent,
+        Sent { asked, number, by }: Sent,
         answered: Result<Answered, ClientError>,
     ) -> Result<Option<Exchanged>, ClientError> {
-        let is_for_caller = reader == Reader::Caller;
+        let is_for_caller = by == AwaitedBy::Caller;
         match answered {
-            answered if reader == Reader::Journal => {
+            answered if by == AwaitedBy::Journal => {
                 held.keep_snapshots(answered);
                 Ok(None)
             }
             Ok(answered) => {
                 if number > 0 && held.note(number, asked.clone(), &answered) {
-                    self.push(held, snapshots(), Reader::Journal);
+                    self.push(held, snapshots(), AwaitedBy::Journal);
                 }
                 Ok(is_for_caller.then_some((asked, answered)))
             }
@@ -288,15 +292,15 @@ impl SessionStream {
 type Exchanged = (Asked, Answered);
 
 /// A message of the server, or why there is none.
-type Received = Result<Bytes, Status>;
+type StreamMessage = Result<Bytes, Status>;
 
 /// One long call. A task passes its answers on, so that it continues while nobody waits.
 #[derive(Debug)]
 struct Exchange {
     requests: Requests,
-    answers: mpsc::Receiver<Received>,
+    answers: mpsc::Receiver<StreamMessage>,
     /// A message that was waited for and not read yet.
-    next: Option<Received>,
+    next: Option<StreamMessage>,
     call: JoinHandle<()>,
     /// Requests so far, and how many of them were there when the runtime last ran what was ready.
     asked: u64,
@@ -357,7 +361,7 @@ impl Exchange {
     }
 
     /// The next message, if it is here.
-    fn take(&mut self) -> Option<Received> {
+    fn take(&mut self) -> Option<StreamMessage> {
         self.next.take().or_else(|| match self.answers.try_recv() {
             Ok(message) => Some(message),
             Err(mpsc::error::TryRecvError::Empty) => None,
@@ -393,7 +397,7 @@ impl Drop for Exchange {
 async fn pass_on(
     server: &LinkedServer,
     request: tonic::Request<UnboundedReceiverStream<Bytes>>,
-    sender: &mpsc::Sender<Received>,
+    sender: &mpsc::Sender<StreamMessage>,
     arrived: &AtomicU64,
 ) -> Result<(), Status> {
     let mut calls = Grpc::new(server.link.clone()).max_decoding_message_size(MAX_MESSAGE);

@@ -20,9 +20,9 @@ use tonic::Status;
 use tonic::metadata::MetadataMap;
 
 use super::call::{Metadata, decoded, message, metadata_of, refused, seconds};
-use super::caller::{Caller, caller};
 use super::executor::Executor;
 use super::failure::{Failed, described, raised};
+use super::way::{Way, way};
 
 /// Servers by their names, each a [`Channel`] or [`Services`].
 type Servers<'py> = Vec<(String, Bound<'py, PyAny>)>;
@@ -46,7 +46,7 @@ pub(crate) struct PyEvaluationRun {
 }
 
 fn links(servers: &Servers<'_>) -> PyResult<Vec<(String, Link)>> {
-    servers.iter().map(|(name, server)| Ok((name.clone(), caller(server)?.link))).collect()
+    servers.iter().map(|(name, server)| Ok((name.clone(), way(server)?.link))).collect()
 }
 
 #[pymethods]
@@ -63,7 +63,7 @@ impl PyEvaluationRun {
     ) -> PyResult<PyEvaluationRun> {
         let request = decoded::<pb::EvaluatePoliciesRequest>(request)?;
         let (_, first) = servers.first().ok_or_else(|| PyValueError::new_err("there is no server"))?;
-        let Caller { executor, closed: disconnected, .. } = caller(first)?;
+        let Way { executor, closed: disconnected, .. } = way(first)?;
         let metadata = metadata_of(metadata).map_err(refused)?;
         let (min_revision, patience) = (request.min_revision, seconds(patience));
         let client = Client::over(links(&servers)?, &metadata, min_revision, CallSettings::new(patience));

@@ -6,7 +6,7 @@ use std::error::Error;
 use pyo3::prelude::*;
 use tetrion::client::{ClientError, code_name, retry_delay};
 use tonic::{Code, Status};
-use tonic_types::StatusExt;
+use tonic_types::{ErrorDetails, StatusExt};
 
 use super::CallError;
 use super::call::closed;
@@ -52,6 +52,11 @@ impl From<ClientError> for Failed {
         match error {
             ClientError::Lost { status, .. } | ClientError::Refused { status, .. } => Failed::Call(status),
             ClientError::Answer(problem) => Failed::Answer(problem),
+            ClientError::OtherRules { .. } => {
+                let details = ErrorDetails::with_error_info("RULES_VERSION_MISMATCH", "", []);
+                let status = Status::with_error_details(Code::FailedPrecondition, error.to_string(), details);
+                Failed::Call(Box::new(status))
+            }
             error => Failed::Answer(error.to_string()),
         }
     }

@@ -9,7 +9,6 @@
 
 mod block;
 mod call;
-mod caller;
 mod channel;
 mod columns;
 mod evaluations;
@@ -24,6 +23,7 @@ mod replay;
 mod session;
 mod session_stream;
 mod streams;
+mod way;
 
 use std::{mem, process};
 

@@ -9,8 +9,8 @@ use tetrion::client::Seeds;
 use tetrion::optimizers::{
     self, Best, Config, Generation, InvalidParameter, Look, OptimizerState, TellError,
 };
+use tetrion::trainer::rounds::GameSeeds;
 use tetrion::trainer::rounds::{Checked, GamePlan, GameRound, Rounds, SECOND_LOOK};
-use tetrion::trainer::settings::GameSeeds;
 
 pyo3::create_exception!(
     tetrion._native,

@@ -28,10 +28,10 @@ use tonic::Status;
 
 use super::block::{Block, read_actions};
 use super::call::{Metadata, decoded, message, metadata_of, refused, seconds};
-use super::caller::{Caller, caller};
 use super::columns::StepColumns;
 use super::executor::Executor;
 use super::failure::{Failed, described, raised};
+use super::way::{Way, way};
 
 /// Work from which on releasing the GIL pays.
 const LONG: Duration = Duration::from_micros(20);
@@ -73,10 +73,9 @@ pub(crate) struct PySession {
 }
 
 impl PySession {
-    fn new(py: Python<'_>, held: HeldSession, caller: Caller, raised: Raised) -> PyResult<PySession> {
+    fn new(py: Python<'_>, held: HeldSession, way: Way, raised: Raised) -> PyResult<PySession> {
         // Without the GIL, which the call that holds the session's lock may need.
-        let direct =
-            py.detach(|| caller.direct(held.name()).transpose().map_err(|status| refused(*status)))?;
+        let direct = py.detach(|| way.direct(held.name()).transpose().map_err(|status| refused(*status)))?;
         let columns = StepColumns::of(held.description());
         let num_envs = held.description().config.as_ref().map_or(0, |config| config.num_envs);
         Ok(PySession {
@@ -88,8 +87,8 @@ impl PySession {
             columns,
             is_heard: false.into(),
             is_released: false.into(),
-            executor: caller.executor,
-            disconnected: caller.closed,
+            executor: way.executor,
+            disconnected: way.closed,
             raised,
             process: process::id(),
         })
@@ -292,17 +291,17 @@ impl Drop for PySession {
 
 /// How Python wants calls to be made: metadata, the seconds that an answer may take, the seconds to wait for a lost server,
 /// and a function that is told of each loss, and whether it is the call's first, and says whether to wait.
-type Settings<'py> = (Metadata, f64, f64, Bound<'py, PyAny>);
+type HowToCall<'py> = (Metadata, f64, f64, Bound<'py, PyAny>);
 
 /// A client of one caller, and where its function's exceptions go.
-fn client(caller: &Caller, min_revision: u32, settings: Settings<'_>) -> PyResult<(Client, Raised)> {
+fn client(way: &Way, min_revision: u32, settings: HowToCall<'_>) -> PyResult<(Client, Raised)> {
     let (metadata, timeout, patience, waits) = settings;
     let raised = Raised::default();
     let mut settings = CallSettings::new(seconds(patience));
     settings.timeout = (timeout < 1e9).then(|| seconds(timeout));
     settings.on_loss = Some(on_loss(waits.unbind(), raised.clone()));
     let metadata = metadata_of(metadata).map_err(refused)?;
-    Ok((Client::over([(String::new(), caller.link.clone())], &metadata, min_revision, settings), raised))
+    Ok((Client::over([(String::new(), way.link.clone())], &metadata, min_revision, settings), raised))
 }
 
 fn on_loss(waits: Py<PyAny>, raised: Raised) -> OnLoss {
@@ -326,24 +325,24 @@ impl PySession {
     #[staticmethod]
     fn create(
         py: Python<'_>,
-        way: &Bound<'_, PyAny>,
+        to: &Bound<'_, PyAny>,
         request: &[u8],
         snapshot_every: u32,
-        settings: Settings<'_>,
+        settings: HowToCall<'_>,
         is_patient: bool,
     ) -> PyResult<PySession> {
-        let caller = caller(way)?;
+        let way = way(to)?;
         let creation = decoded::<pb::CreateSessionRequest>(request)?;
         let min_revision = creation.config.as_ref().map_or(0, |config| config.min_revision);
         let patience = seconds(settings.2);
         let settings = if is_patient { settings } else { (settings.0, settings.1, 0.0, settings.3) };
-        let (client, thrown) = client(&caller, min_revision, settings)?;
+        let (client, thrown) = client(&way, min_revision, settings)?;
         // A session in this process cannot be lost.
-        let snapshot_every = if caller.is_inside() { 0 } else { snapshot_every };
-        let made = caller.executor.wait(py, async {
+        let snapshot_every = if way.is_inside() { 0 } else { snapshot_every };
+        let made = way.executor.wait(py, async {
             tokio::select! {
                 biased;
-                () = caller.closed.cancelled() => Err(Failed::disconnected()),
+                () = way.closed.cancelled() => Err(Failed::disconnected()),
                 made = HeldSession::create(&client, creation, snapshot_every) => made.map_err(Failed::from),
             }
         })?;
@@ -352,21 +351,21 @@ impl PySession {
         }
         let mut held = made.map_err(Failed::raised)?;
         held.set_patience(patience);
-        PySession::new(py, held, caller, thrown)
+        PySession::new(py, held, way, thrown)
     }
 
     /// A session that exists, from its encoded description.
     #[staticmethod]
     fn existing(
         py: Python<'_>,
-        way: &Bound<'_, PyAny>,
+        to: &Bound<'_, PyAny>,
         description: &[u8],
-        settings: Settings<'_>,
+        settings: HowToCall<'_>,
     ) -> PyResult<PySession> {
-        let caller = caller(way)?;
-        let (client, thrown) = client(&caller, 0, settings)?;
+        let way = way(to)?;
+        let (client, thrown) = client(&way, 0, settings)?;
         let held = HeldSession::existing(&client, decoded(description)?).map_err(raised)?;
-        PySession::new(py, held, caller, thrown)
+        PySession::new(py, held, way, thrown)
     }
 
     /// The server's encoded description of the session.

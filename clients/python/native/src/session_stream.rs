@@ -15,7 +15,7 @@ use super::executor::Executor;
 use super::failure::raised;
 use super::session::{Filled, PySession, asked, encoded_answer, nothing, step};
 
-/// A stream of a session.
+/// One long call for many requests to a session.
 #[pyclass(frozen, name = "SessionStream", module = "tetrion._native")]
 pub(crate) struct PySessionStream {
     session: Py<PySession>,

@@ -13,7 +13,7 @@ use super::channel::Channel;
 use super::executor::Executor;
 
 /// The way to a server.
-pub(crate) struct Caller {
+pub(crate) struct Way {
     pub(crate) link: Link,
     /// Who waits for it.
     pub(crate) executor: Executor,
@@ -23,7 +23,7 @@ pub(crate) struct Caller {
     inside: Option<Inside>,
 }
 
-impl Caller {
+impl Way {
     pub(crate) fn is_inside(&self) -> bool {
         self.inside.is_some()
     }
@@ -35,14 +35,14 @@ impl Caller {
 }
 
 /// The way that a `Channel` or `Services` leads.
-pub(crate) fn caller(way: &Bound<'_, PyAny>) -> PyResult<Caller> {
-    if let Ok(channel) = way.cast::<Channel>() {
+pub(crate) fn way(to: &Bound<'_, PyAny>) -> PyResult<Way> {
+    if let Ok(channel) = to.cast::<Channel>() {
         let stub = channel.get().stub()?;
         let link = Link::new(stub.target);
-        return Ok(Caller { link, executor: stub.executor, closed: stub.closed, inside: None });
+        return Ok(Way { link, executor: stub.executor, closed: stub.closed, inside: None });
     }
-    let services = way.cast::<Services>().map_err(|_| PyTypeError::new_err("expected a connection"))?;
+    let services = to.cast::<Services>().map_err(|_| PyTypeError::new_err("expected a connection"))?;
     let stub = services.get().stub().clone();
     let inside = Some(stub.target.clone());
-    Ok(Caller { link: Link::new(stub.target), executor: stub.executor, closed: stub.closed, inside })
+    Ok(Way { link: Link::new(stub.target), executor: stub.executor, closed: stub.closed, inside })
 }
