@@ -9,7 +9,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use prost::Message;
 use tonic::Status;
 
 pub use super::layout::{BlockLayout, SLACK};
@@ -18,6 +17,7 @@ use super::metrics::SessionCounters;
 use super::refusal::Refusal;
 use super::session_state::SessionState;
 use super::sessions::{LeasedSession, SessionStore};
+use tetrion_protocol::pb;
 
 /// A handle to a session in this process. While it exists, the session's lease does not run out.
 pub struct Direct {
@@ -55,8 +55,8 @@ impl Direct {
     }
 
     /// Performs one action per environment. `number` must be the next sequence number of the session. Where an
-    /// environment already shows its next episode, returns the last states of the ended episodes, as an encoded
-    /// `FinalBatch`. Returns the outer `None` if another call has the session and `may_wait` is false.
+    /// environment already shows its next episode, returns the last states of the ended episodes. Returns the outer `None`
+    /// if another call has the session and `may_wait` is false.
     ///
     /// # Errors
     /// The errors of Step. Then nothing has changed, and neither has the block.
@@ -66,12 +66,12 @@ impl Direct {
         number: u64,
         block: &mut Vec<u8>,
         may_wait: bool,
-    ) -> Option<Result<Option<Vec<u8>>, Status>> {
+    ) -> Option<Result<Option<pb::FinalBatch>, Status>> {
         let done = self.call(may_wait, |state| state.step_into(actions, number, block))?;
         if done.is_ok() {
             self.counters.steps.increment(actions.len() as u64);
         }
-        Some(done.map(|finals| finals.map(|finals| finals.encode_to_vec())))
+        Some(done)
     }
 
     /// Starts episodes in all environments, from one seed each, or the next episode of each. Returns `None` like

@@ -34,6 +34,8 @@ pub(crate) struct Block {
     is_taken: AtomicBool,
     /// Whether a job has panicked while it filled the block.
     is_broken: AtomicBool,
+    /// Number of episodes with last states in the block.
+    num_ended: usize,
 }
 
 // SAFETY: see above; `is_taken` ensures that only one call at a time reaches the vector.
@@ -43,10 +45,21 @@ unsafe impl Sync for Block {}
 
 impl Block {
     pub(crate) fn new(len: usize) -> Block {
-        let mut bytes = Vec::with_capacity(len + SLACK);
-        bytes.resize(len, 0);
-        let start = bytes.as_mut_ptr();
-        Block { bytes: UnsafeCell::new(bytes), start, len, is_taken: false.into(), is_broken: false.into() }
+        Block::with(vec![0; len], 0)
+    }
+
+    /// A block with these bytes, the last states of so many episodes.
+    pub(crate) fn with(mut bytes: Vec<u8>, num_ended: usize) -> Block {
+        bytes.reserve_exact(SLACK);
+        let (start, len) = (bytes.as_mut_ptr(), bytes.len());
+        Block {
+            bytes: UnsafeCell::new(bytes),
+            start,
+            len,
+            is_taken: false.into(),
+            is_broken: false.into(),
+            num_ended,
+        }
     }
 
     /// This block, if it has the size of a session's blocks.
@@ -79,6 +92,12 @@ impl Block {
 
 #[pymethods]
 impl Block {
+    /// Number of episodes whose last states are in the block; 0 in a block for the answers of a session.
+    #[getter]
+    fn num_ended(&self) -> usize {
+        self.num_ended
+    }
+
     /// A view of all bytes.
     unsafe fn __getbuffer__(this: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         let block = this.get();

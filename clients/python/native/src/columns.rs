@@ -29,10 +29,15 @@ impl EnvTensor {
 
     /// The data of a tensor that has this type and shape.
     fn data<'a>(&self, tensor: Option<&'a pb::Tensor>) -> Option<&'a [u8]> {
-        tensor
-            .filter(|tensor| tensor.dtype() == self.dtype && tensor.shape == self.shape)
-            .map(|tensor| &*tensor.data)
-            .filter(|data| data.len() == self.num_bytes)
+        tensor.and_then(|tensor| self.data_of(tensor, self.shape[0] as usize))
+    }
+
+    /// The data of a tensor that has this type and shape, but this many rows.
+    fn data_of<'a>(&self, tensor: &'a pb::Tensor, rows: usize) -> Option<&'a [u8]> {
+        let num_bytes = self.num_bytes / self.shape[0] as usize * rows;
+        let (count, row) = tensor.shape.split_first()?;
+        let fits = tensor.dtype() == self.dtype && *count as usize == rows && *row == self.shape[1..];
+        Some(&*tensor.data).filter(|data| fits && data.len() == num_bytes)
     }
 }
 
@@ -53,6 +58,9 @@ impl StepColumns {
     pub(crate) fn of(session: &pb::Session) -> Option<StepColumns> {
         let config = session.config.as_ref()?;
         let rows = config.num_envs;
+        if rows == 0 {
+            return None;
+        }
         let columns = |specs: &[pb::TensorSpec]| {
             specs.iter().map(|spec| EnvTensor::new(rows, spec.dtype, &spec.shape)).collect::<Option<Vec<_>>>()
         };
@@ -89,6 +97,46 @@ impl StepColumns {
         let tensors = answer.observations.iter().chain(&answer.infos).chain(&answer.action_mask);
         let rest = columns.zip(tensors).map(|(column, tensor)| column.data(Some(tensor)));
         first.into_iter().chain(rest).collect::<Option<Vec<_>>>().filter(|_| has_all)
+    }
+
+    /// Places of the last states of so many episodes: their rows, the observations of these rows, and the infos of all rows.
+    pub(crate) fn final_block(&self, num_ended: usize) -> BlockLayout {
+        let rows = self.flags.shape[0] as usize;
+        let observed = self.observations.iter().map(|column| column.num_bytes / rows * num_ended);
+        let infos = self.infos.iter().map(|column| column.num_bytes);
+        BlockLayout::new(std::iter::once(4 * num_ended).chain(observed).chain(infos))
+    }
+
+    /// The last states of episodes as [`StepColumns::final_block`] has them, infos of other rows 0; `None` if they have other
+    /// tensors or rows.
+    pub(crate) fn final_bytes(&self, finals: &pb::FinalBatch) -> Option<Vec<u8>> {
+        let rows = &finals.rows;
+        let is_ascending = rows.is_sorted_by(|a, b| a < b);
+        let is_known = rows.last().is_none_or(|&last| last < self.flags.shape[0]);
+        let has_all =
+            finals.observations.len() == self.observations.len() && finals.infos.len() == self.infos.len();
+        if !(is_ascending && is_known && has_all) {
+            return None;
+        }
+        let layout = self.final_block(rows.len());
+        let mut bytes = vec![0; layout.num_bytes];
+        let mut starts = layout.starts.into_iter();
+        let mut place = |len: usize| starts.next().map(|start| start..start + len);
+        let encoded: Vec<u8> = rows.iter().flat_map(|row| row.to_le_bytes()).collect();
+        bytes[place(encoded.len())?].copy_from_slice(&encoded);
+        for (column, tensor) in self.observations.iter().zip(&finals.observations) {
+            let data = column.data_of(tensor, rows.len())?;
+            bytes[place(data.len())?].copy_from_slice(data);
+        }
+        for (column, tensor) in self.infos.iter().zip(&finals.infos) {
+            let data = column.data_of(tensor, rows.len())?;
+            let whole = &mut bytes[place(column.num_bytes)?];
+            let row_bytes = column.num_bytes / column.shape[0] as usize;
+            for (&row, data) in rows.iter().zip(data.chunks_exact(row_bytes.max(1))) {
+                whole[row as usize * row_bytes..][..row_bytes].copy_from_slice(data);
+            }
+        }
+        Some(bytes)
     }
 
     /// Writes the tensors to their places.

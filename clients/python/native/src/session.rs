@@ -39,8 +39,8 @@ const LONG: Duration = Duration::from_micros(20);
 /// Size of a block from which on releasing the GIL while it is filled pays.
 const LARGE: usize = 1 << 16;
 
-/// What a step returns to Python: True if its answer is in the block, or the encoded `FinalBatch` if episodes have ended; a
-/// tuple with the encoded answer if the block has no room for it. False if nothing was done.
+/// What a step returns to Python: True if its answer is in the block, or a block with the last states of episodes if some
+/// have ended; a tuple with the encoded answer if the block has no room for it. False if nothing was done.
 pub(crate) type Filled<'py> = Bound<'py, PyAny>;
 
 /// The kind of a call, the encoded request and the encoded answer.
@@ -161,7 +161,10 @@ impl PySession {
             self.run(py, |may_wait| self.numbered(|number| direct.step(actions, number, bytes, may_wait)))
         };
         Ok(match self.directly(block, step)? {
-            Some(Ok(Some(finals))) => Some(PyBytes::new(py, &finals).into_any()),
+            Some(Ok(Some(finals))) => {
+                let bytes = self.columns()?.final_bytes(&finals).expect("the session's own tensors");
+                Some(final_block(py, bytes, finals.rows.len())?)
+            }
             Some(Ok(None)) => Some(PyBool::new(py, true).to_owned().into_any()),
             _ => None,
         })
@@ -224,14 +227,21 @@ impl PySession {
         let fill = || {
             let Ok(answer) = answered.decode::<pb::StepResponse>() else { return Ok(None) };
             let Some(parts) = columns.parts(&answer) else { return Ok(None) };
+            let finals = match &answer.final_batch {
+                Some(finals) => match columns.final_bytes(finals) {
+                    Some(bytes) => Some((bytes, finals.rows.len())),
+                    None => return Ok(None),
+                },
+                None => None,
+            };
             let filled = block.fill(|bytes| columns.write(&parts, bytes))?;
-            Ok::<_, PyErr>(filled.map(|()| answer.final_batch))
+            Ok::<_, PyErr>(filled.map(|()| finals))
         };
         let filled = if columns.block.num_bytes < LARGE { fill() } else { py.detach(fill) }?;
         Ok(match filled {
             None => unread(py, answered),
             Some(None) => PyBool::new(py, true).to_owned().into_any(),
-            Some(Some(finals)) => message(py, &finals).into_any(),
+            Some(Some((bytes, num_ended))) => final_block(py, bytes, num_ended)?,
         })
     }
 }
@@ -247,6 +257,10 @@ pub(crate) fn nothing(py: Python<'_>) -> Filled<'_> {
 /// `ValueError` if it has another.
 fn checked<'a>(session: &PySession, block: &'a Bound<'_, Block>) -> PyResult<&'a Block> {
     block.get().of_size(session.layout()?.num_bytes)
+}
+
+fn final_block(py: Python<'_>, bytes: Vec<u8>, num_ended: usize) -> PyResult<Filled<'_>> {
+    Ok(Bound::new(py, Block::with(bytes, num_ended))?.into_any())
 }
 
 fn unread<'py>(py: Python<'py>, answered: &Answered) -> Filled<'py> {
@@ -424,6 +438,12 @@ impl PySession {
     /// `ValueError` if memory cannot hold such tensors.
     fn places(&self) -> PyResult<Vec<usize>> {
         Ok(self.layout()?.starts.clone())
+    }
+
+    /// Offsets in a block with the last states of so many episodes: their rows, the observations of these rows, and the
+    /// infos of all rows.
+    fn final_places(&self, num_ended: usize) -> PyResult<Vec<usize>> {
+        Ok(self.columns()?.final_block(num_ended).starts)
     }
 
     /// Allocates a block for the tensors of one step.

@@ -64,13 +64,19 @@ class Stream:
     def cancel(self) -> None: ...
 
 class Block:
-    """Memory with every tensor of the answer to a step."""
+    """Memory with every tensor of the answer to a step, or with the last states of episodes.
+
+    Attributes:
+        num_ended: Number of these episodes.
+    """
+
+    num_ended: int
 
     def __buffer__(self, flags: int, /) -> memoryview: ...
 
-# What a step says: True if its answer is in the block, or the last states of episodes if some ended; in a tuple an answer
-# that has no room in the block. False if nothing was done.
-_Filled: TypeAlias = bool | bytes | tuple[bytes]
+# What a step says: True if its answer is in the block, or a block with the last states of episodes if some ended; in a tuple
+# an answer that has no room in the block. False if nothing was done.
+_Filled: TypeAlias = bool | Block | tuple[bytes]
 # Metadata, the seconds that an answer may take, those to wait for a lost server, and whether to wait after a loss.
 _CallSettings: TypeAlias = tuple[Sequence[tuple[str, str]], float, float, Callable[[_Failure, bool], bool]]
 
@@ -97,6 +103,7 @@ class Session:
     def listen(self, listens: bool) -> None: ...
     def heard(self) -> list[tuple[str, bytes, bytes]]: ...
     def places(self) -> list[int]: ...
+    def final_places(self, num_ended: int) -> list[int]: ...
     def block(self) -> Block: ...
     def step(self, block: Block, actions: Any) -> _Filled: ...
     def step_one(self, block: Block, action: int) -> _Filled: ...

@@ -146,7 +146,7 @@ class TetrisVecEnv(VecEnv):
         for mask, dealt in ((has_sequence, {"piece_sequences": list(sequences.values())}), (~has_sequence, {})):
             if mask.any():
                 observations, infos = self.envs.reset(seed=list(self._seeds), options={"reset_mask": mask, **dealt})
-                self._keep_reset_infos(infos, mask)
+                self._keep_reset_infos(infos, np.flatnonzero(mask))
         self._reset_seeds()
         self._reset_options()
         return self._lay_out(observations)
@@ -169,38 +169,30 @@ class TetrisVecEnv(VecEnv):
         """
         observations, rewards, terminated, truncated, infos = self.envs.step(self._actions)
         dones = terminated | truncated
-        step_infos = _rows(infos)
-        if dones.any():
-            ended = np.flatnonzero(dones)
-            self._keep_reset_infos(infos, dones)
-            last = _rows(infos["final_info"])
+        step_infos = _rows(infos, {"TimeLimit.truncated": False})
+        (ended,) = dones.nonzero()
+        if ended.size:
+            self._keep_reset_infos(infos, ended)
+            now = round(time.time() - self._made_at, 6)
             finals = self._lay_out(
                 {name: np.stack([infos["final_obs"][env][name] for env in ended]) for name in observations}
             )
-            for row, env in enumerate(ended):
-                episode = {
-                    "r": round(last[env]["episode_return"], 6),
-                    "l": last[env]["steps"],
-                    "t": round(time.time() - self._made_at, 6),
-                }
+            cut = {"TimeLimit.truncated": (truncated & ~terminated)[ended].tolist()}
+            last_infos = _rows(infos["final_info"], {}, ended, cut)
+            for row, (env, last) in enumerate(zip(ended.tolist(), last_infos, strict=True)):
                 if "action_mask" in infos:
-                    last[env].setdefault("action_mask", spaces.ended_mask(self.envs._num_actions))
-                step_infos[env] = {
-                    **last[env],
-                    "episode": episode,
-                    "terminal_observation": (
-                        {name: field[row] for name, field in finals.items()} if isinstance(finals, dict) else finals[row]
-                    ),
-                }
-        for info, is_truncated in zip(step_infos, (truncated & ~terminated).tolist(), strict=True):
-            info["TimeLimit.truncated"] = is_truncated
+                    last.setdefault("action_mask", spaces.ended_mask(self.envs._num_actions))
+                last["episode"] = {"r": round(last["episode_return"], 6), "l": last["steps"], "t": now}
+                last["terminal_observation"] = (
+                    {name: field[row] for name, field in finals.items()} if isinstance(finals, dict) else finals[row]
+                )
+                step_infos[env] = last
         return self._lay_out(observations), rewards.astype(np.float32), dones, step_infos
 
-    def _keep_reset_infos(self, infos: dict[str, Any], begun: npt.NDArray[np.bool_]) -> None:
+    def _keep_reset_infos(self, infos: dict[str, Any], begun: npt.NDArray[np.int64]) -> None:
         """Keeps the infos at the start of episodes, like `DummyVecEnv`."""
-        rows = _rows(infos)
-        for env in np.flatnonzero(begun):
-            self.reset_infos[env] = rows[env]
+        for env, info in zip(begun.tolist(), _rows(infos, {}, begun), strict=True):
+            self.reset_infos[env] = info
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """The actions that are allowed now, bool (num_envs, A)."""
@@ -262,14 +254,40 @@ class TetrisVecEnv(VecEnv):
         return [wrapped] * len(self._get_indices(indices))
 
 
-def _rows(infos: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The infos of each game in Python's numbers, and its mask."""
-    columns = {
-        name: list(array.copy()) if name == "action_mask" else array.tolist()
-        for name, array in infos.items()
-        if not name.startswith(("_", "final_"))
-    }
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+def _rows(
+    infos: Mapping[str, Any],
+    constants: Mapping[str, Any],
+    games: npt.NDArray[np.int64] | None = None,
+    more: Mapping[str, list[Any]] | None = None,
+) -> list[dict[str, Any]]:
+    """The infos of games in Python's numbers, and their masks.
+
+    Args:
+        infos: Arrays with a row per game.
+        constants: Entries that are the same for all games.
+        games: Which games. None: all.
+        more: Lists with an entry for each of these games.
+    """
+    columns: dict[str, Iterable[Any]] = {}
+    for name, array in infos.items():
+        if not name.startswith(("_", "final_")):
+            rows = array if games is None else array[games]
+            columns[name] = list(rows.copy()) if name == "action_mask" else rows.tolist()
+    columns.update(more or {})
+    return _row_maker(tuple(columns), tuple(constants.items()))(zip(*columns.values(), strict=True))
+
+
+@functools.lru_cache(maxsize=64)
+def _row_maker(
+    names: tuple[str, ...], constants: tuple[tuple[str, Any], ...]
+) -> Callable[[Iterable[tuple[Any, ...]]], list[dict[str, Any]]]:
+    """A function that makes a dictionary of each row. A display of all names takes a third of the time of `dict(zip())`."""
+    places = [f"v{place}" for place in range(len(names))]
+    entries = [f"{name!r}: {place}" for name, place in zip(names, places, strict=True)]
+    entries += [f"{name!r}: {value!r}" for name, value in constants]
+    source = f"lambda rows: [{{{', '.join(entries)}}} for {', '.join(places)}{',' if places else '_'} in rows]"
+    made: Callable[[Iterable[tuple[Any, ...]]], list[dict[str, Any]]] = eval(source)  # of names alone
+    return made
 
 
 class RowPolicy(MaskableActorCriticPolicy):

@@ -23,6 +23,7 @@ from tetrion._messages import requests
 from tetrion._messages.answers import Final, Observed, Stepped
 from tetrion._messages.requests import FeaturesLike, PositionsLike, RulesLike
 from tetrion._messages.tensors import Arrays
+from tetrion._sessions.blocks import Scattered
 from tetrion.errors import InvalidArgumentError
 
 # The methods that return one row per game.
@@ -302,8 +303,9 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
         observations, infos = reader.read()
         infos.update(known or {})
         self._draw()
+        valid = present.copy() if self._copy else present
         for name in list(infos):
-            infos[f"_{name}"] = present.copy() if self._copy else present
+            infos[f"_{name}"] = valid
         return observations, infos
 
     def _add_final(self, infos: dict[str, Any], final: Final, num_rows: int) -> None:
@@ -321,12 +323,10 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
         # Rows of arrays that hold nothing else, so a caller who keeps one keeps only last states of the same step.
         final_obs[final.rows] = [dict(zip(fields, row, strict=True)) for row in zip(*fields.values(), strict=True)]
         final_info: dict[str, Any] = {}
-        for name, array in spaces.infos(final.infos).items():
-            whole = np.zeros((num_rows, *array.shape[1:]), array.dtype)
-            whole[final.rows] = array
+        for name, whole in spaces.infos(whole_rows(final, num_rows)).items():
             final_info[name] = whole
-            final_info[f"_{name}"] = ended.copy()
-        infos.update(final_obs=final_obs, _final_obs=ended, final_info=final_info, _final_info=ended.copy())
+            final_info[f"_{name}"] = ended
+        infos.update(final_obs=final_obs, _final_obs=ended, final_info=final_info, _final_info=ended)
 
     def save_state(self) -> list[bytes]:
         """Takes a snapshot of each game: everything that decides its future, including the next pieces.
@@ -433,3 +433,13 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
     def close_extras(self, **kwargs: Any) -> None:
         """Ends the session. `close` calls this once."""
         self._let_go()
+
+
+def whole_rows(final: Final, num_rows: int) -> dict[str, npt.NDArray[Any]]:
+    """The last infos of ended episodes, with a row for every game, 0 where none has ended."""
+    if isinstance(final.infos, Scattered):
+        return final.infos.whole()
+    whole = {name: np.zeros((num_rows, *array.shape[1:]), array.dtype) for name, array in final.infos.items()}
+    for name, array in final.infos.items():
+        whole[name][final.rows] = array
+    return whole

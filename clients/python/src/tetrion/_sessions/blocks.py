@@ -51,6 +51,28 @@ class _Views(LazyArrays):
         return self._record[field].copy() if field in self._copied else self._record[field]
 
 
+class Scattered(LazyArrays):
+    """Arrays of ended episodes, in memory with a row for every environment of the session."""
+
+    __slots__ = ("_fields", "_record", "_rows")
+
+    def __init__(
+        self, specs: Specs, record: npt.NDArray[np.void], fields: Sequence[str], rows: npt.NDArray[np.int64]
+    ) -> None:
+        super().__init__(specs)
+        self._record = record
+        self._fields = fields
+        self._rows = rows
+
+    def _array(self, place: int, name: str) -> npt.NDArray[np.generic]:
+        array: npt.NDArray[np.generic] = self._record[self._fields[place]][self._rows]
+        return array
+
+    def whole(self) -> dict[str, npt.NDArray[np.generic]]:
+        """The same arrays with a row for every environment, 0 where no episode has ended."""
+        return {name: self._record[self._fields[place]] for name, place in self._specs.places.items()}
+
+
 class Blocks:
     """The blocks of a session."""
 
@@ -80,6 +102,8 @@ class Blocks:
         self._infos = names[3 + len(self._observations) :]
         sizes = {name: self._record[name].itemsize for name in names}
         small = {name for name, size in sizes.items() if size < _LARGE * sum(sizes.values())}
+        # The layouts of last states, by the number of ended episodes.
+        self._final_records: dict[int, np.dtype[np.void]] = {}
         # The fields that are copied out of a block.
         self._copied = frozenset(small if copy else ())
         self._kept = None if copy else (self._filled(self._new()), self._filled(self._new()))
@@ -119,13 +143,13 @@ class Blocks:
         assert observed is not None, "a filled block has answers"
         return observed
 
-    def stepped(self, block: Block, done: bytes | bool | tuple[bytes]) -> Stepped | None:
+    def stepped(self, block: Block, done: Any) -> Stepped | None:
         """The outcome of a step, by what the extension module says of it; None if it did nothing.
 
         Args:
             block: The block, which it has filled.
-            done: Whether it has; or the last states of episodes if some ended; in a tuple an answer for which the block has
-                no room.
+            done: Whether it has; or a block with the last states of episodes if some ended; in a tuple an answer for which
+                the block has no room.
         """
         if done is False:
             return None
@@ -142,7 +166,22 @@ class Blocks:
         """The outcome of a step of all environments, an encoded `StepResponse`."""
         return self._answers.stepped(pb.StepRequest(), pb.StepResponse.decode(data))
 
-    @reads_answer
-    def _final(self, data: Any) -> Final:
-        """The last states of episodes, an encoded `FinalBatch`."""
-        return self._answers.final(pb.FinalBatch.decode(data), self._answers.num_envs)
+    def _final(self, block: Any) -> Final:
+        """The last states of episodes in a block: their rows, observations of these rows alone, and infos of all rows."""
+        count, answers = block.num_ended, self._answers
+        layout = self._final_records.get(count)
+        if layout is None:
+            layout = self._final_records[count] = self._final_record(count)
+        record = np.ndarray((), layout, block)
+        rows = record["rows"].astype(np.int64)
+        observations = _Views(answers.observations, record, self._observations, ())
+        return Final(rows, observations, Scattered(answers.infos, record, self._infos, rows))
+
+    def _final_record(self, count: int) -> np.dtype[np.void]:
+        """The layout of a block with the last states of so many episodes."""
+        answers = self._answers
+        formats: list[tuple[Any, tuple[int, ...]]] = [(np.uint32, (count,))]
+        for specs, rows in ((answers.observations, count), (answers.infos, answers.num_envs)):
+            formats += ((dtype, (rows, *shape)) for dtype, shape in zip(specs.dtypes, specs.shapes, strict=True))
+        names = ["rows", *self._observations, *self._infos[: len(answers.infos.places)]]
+        return np.dtype({"names": names, "formats": formats, "offsets": self._native.final_places(count)})
