@@ -150,11 +150,10 @@ impl<M> Settings<M> {
         EvaluationRequest {
             rules: self.rules.clone(),
             rules_version: self.rules_version.clone(),
-            policies: vec![self.policy.with_rows(candidates)],
-            seeds,
             max_pieces: self.max_pieces,
             max_steps: self.max_steps,
             loss_trials: self.loss_trials,
+            ..EvaluationRequest::new(vec![self.policy.with_rows(candidates)], seeds)
         }
     }
 

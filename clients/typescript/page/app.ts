@@ -6,7 +6,7 @@ import type { Client, Policy, Session, SessionOptions } from "../src/index.js";
 import { TetrionError, elementsOf } from "../src/index.js";
 import type { Choices } from "./address.js";
 import { type Chosen, namesSpots, presetOf } from "./rules.js";
-import { type Expecting, type Weighing, wayOf } from "./weighing.js";
+import { type Weighing, wayOf } from "./weighing.js";
 import { DataType, DeleteSessionRequestSchema, EnvironmentService, type Expectation, type GetCatalogResponse, type GetPolicyResponse, type GetServerInfoResponse, type PolicyInfo } from "../src/protocol.js";
 
 /** A view of the page. */
@@ -82,9 +82,9 @@ export class App {
   }
 
   /** How a controller weighs the pieces to come; undefined if it is greedy. */
-  expectation(name: string): Expecting | undefined {
+  expectation(name: string): Expectation | undefined {
     const method = this.catalog.policies.find((policy) => policy.name === name)?.search?.method;
-    return method?.case === "expectation" ? filled(method.value) : undefined;
+    return method?.case === "expectation" ? method.value : undefined;
   }
 
   /** The policy of a controller. With a preview that is too short for its search it is greedy. */
@@ -154,11 +154,6 @@ function once<Key, Answer>(answers: Map<Key, Promise<Answer>>, key: Key, ask: ()
 /** The policies of a server that score placements. */
 export function controllersOf(catalog: GetCatalogResponse): PolicyInfo[] {
   return catalog.policies.filter(({ search }) => search !== undefined);
-}
-
-/** An expectation from the server's list, with every field. */
-function filled({ pieces, placements, lostPiece = -100, discount = 1, terms, caution }: Expectation): Expecting {
-  return { pieces, placements, lostPiece, discount, terms, caution };
 }
 
 /** A failure in words. */

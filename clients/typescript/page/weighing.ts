@@ -1,7 +1,7 @@
 // The values that players give placements: the server computes them, and this file reads its answer.
 
 import type { Placements, Policy } from "../src/index.js";
-import type { ExpectationTerms } from "../src/protocol.js";
+import type { Expectation } from "../src/protocol.js";
 import type { Cell } from "./tetromino.js";
 
 /** A linear controller at some width: its features and their weights. */
@@ -17,23 +17,13 @@ export interface Weighing {
   /** Whether the controller avoids game-ending placements regardless of their features. */
   readonly avoids: boolean;
   /** How the controller weighs the pieces to come; undefined if it is greedy. */
-  readonly expectation: Expecting | undefined;
+  readonly expectation: Expectation | undefined;
   /** Source of the controller. */
   readonly source: string;
 }
 
-/** The message `Expectation`, with every field. */
-export interface Expecting {
-  readonly pieces: number;
-  readonly placements: number;
-  readonly lostPiece: number;
-  readonly discount: number;
-  readonly terms: ExpectationTerms;
-  readonly caution: number;
-}
-
 /** How a controller plays with this preview, in words, and whether it weighs the pieces to come. */
-export function wayOf(expectation: Expecting | undefined, preview: number): { weighs: boolean; words: string; more: string } {
+export function wayOf(expectation: Expectation | undefined, preview: number): { weighs: boolean; words: string; more: string } {
   if (expectation === undefined) {
     return { weighs: false, words: "greedy", more: "The placement with the largest sum of weight times feature" };
   }

@@ -85,11 +85,10 @@ async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
         let request = EvaluationRequest {
             rules: rules.clone(),
             rules_version,
-            policies: vec![policy],
-            seeds: Seeds::Common { seed: args.seed, count: args.games },
             max_pieces: args.max_pieces,
             max_steps: args.max_steps,
             loss_trials: args.loss_trials.unwrap_or(0),
+            ..EvaluationRequest::new(vec![policy], Seeds::Common { seed: args.seed, count: args.games })
         };
         let start = Instant::now();
         let evaluated = play(&client, &request, &name).await?;

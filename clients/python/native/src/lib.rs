@@ -141,6 +141,7 @@ fn config(num_threads: usize) -> ServerConfig {
 mod _native {
     use pyo3::prelude::*;
     use tetrion::engine::RULES_VERSION;
+    use tetrion::protocol::revision::PROTOCOL_REVISION;
 
     #[pymodule_export]
     use super::evaluations::{PyEvaluationRun, PySpread};
@@ -161,9 +162,10 @@ mod _native {
     #[pymodule_export]
     use super::{Block, CallError, Channel, PySession, PySessionStream, Services, Stream};
 
-    /// Adds the version of the rules by which the services play.
+    /// Adds the version of the rules by which the services play, and the revision of the protocol.
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("RULES_VERSION", RULES_VERSION)
+        module.add("RULES_VERSION", RULES_VERSION)?;
+        module.add("PROTOCOL_REVISION", PROTOCOL_REVISION)
     }
 }

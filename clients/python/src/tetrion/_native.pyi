@@ -133,6 +133,7 @@ class RecordingError(Exception):
     """What is no recording, or a game that cannot be recorded. Its arguments: the field that is wrong, and the problem."""
 
 RULES_VERSION: str
+PROTOCOL_REVISION: int
 
 def read_recording(data: bytes) -> bytes: ...
 def record(

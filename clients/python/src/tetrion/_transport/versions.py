@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 
+from tetrion import _native
 from tetrion._pb.messages import GetServerInfoResponse
 from tetrion._transport import addresses
 from tetrion.errors import (
@@ -22,8 +23,8 @@ from tetrion.errors import (
 )
 
 VERSION = "0.1.0"
-PROTOCOL_REVISION = 1
-RULES_VERSION = "tetrion-rules-1"
+PROTOCOL_REVISION = _native.PROTOCOL_REVISION
+RULES_VERSION = _native.RULES_VERSION
 
 
 def check(address: str, info: GetServerInfoResponse, min_revision: int) -> None:
