@@ -139,13 +139,8 @@ impl HeldSession {
     }
 
     /// Whether the session can be made again.
-    pub fn has_journal(&self) -> bool {
+    pub(super) fn has_journal(&self) -> bool {
         self.journal.is_some()
-    }
-
-    /// Forgets how to make the session again.
-    pub fn drop_journal(&mut self) {
-        self.journal = None;
     }
 
     /// Ends every call, and lets go of the connection. Later calls fail.
@@ -182,8 +177,13 @@ impl HeldSession {
         Ok(answered)
     }
 
+    /// Whether no call waits to be finished.
+    pub(super) fn is_idle(&self) -> bool {
+        self.left.is_none()
+    }
+
     /// Finishes a call whose wait was left early.
-    async fn finish(&mut self) -> Result<(), ClientError> {
+    pub(super) async fn finish(&mut self) -> Result<(), ClientError> {
         let Some(asked) = self.left.clone() else { return Ok(()) };
         let answered = self.ask(&asked, self.number + 1).await;
         if let Err(error @ ClientError::Lost { .. }) = answered {

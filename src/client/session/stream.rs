@@ -72,9 +72,9 @@ impl SessionStream {
         self.unanswered.is_empty() && !self.is_interrupted
     }
 
-    /// Whether the caller may send: not after an interruption, until [`SessionStream::mend`].
-    pub fn is_ready(&self) -> bool {
-        !self.is_interrupted
+    /// Whether the caller may send: not after a wait that was left early, until [`SessionStream::mend`].
+    pub fn is_ready(&self, held: &HeldSession) -> bool {
+        !self.is_interrupted && held.is_idle()
     }
 
     /// Sends a request without waiting. It must be called in a runtime, and [`SessionStream::is_ready`].
@@ -140,6 +140,7 @@ impl SessionStream {
     /// # Errors
     /// If the server has not answered for as long as the client is patient.
     pub async fn mend(&mut self, held: &mut HeldSession) -> Result<(), ClientError> {
+        held.finish().await?;
         if !self.is_interrupted {
             return Ok(());
         }

@@ -33,7 +33,7 @@ impl PySessionStream {
     fn push(&self, py: Python<'_>, asked: Asked) -> PyResult<()> {
         let session = self.session.get();
         if let (Ok(mut stream), Some(mut held)) = (self.stream.try_lock(), session.try_held())
-            && stream.is_ready()
+            && stream.is_ready(held.get())
         {
             let _entered = self.executor().handle().enter();
             stream.send(held.get(), asked);
