@@ -277,9 +277,12 @@ impl SessionStream {
                 Ok(is_for_caller.then_some((asked, answered)))
             }
             Err(error) => {
-                let is_out_of_turn =
-                    matches!(&error, ClientError::Refused { reason, .. } if reason == "SEQUENCE_MISMATCH");
-                if number > 0 && !is_out_of_turn {
+                let is_refused = match &error {
+                    ClientError::Refused { reason, .. } => reason != "SEQUENCE_MISMATCH",
+                    ClientError::Lost { .. } => true, // the server drains
+                    _ => false,
+                };
+                if number > 0 && is_refused {
                     // It was not performed, so the next one gets its number. The server refuses those sent behind it.
                     held.set_number(number - 1);
                 }
