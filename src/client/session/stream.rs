@@ -161,9 +161,10 @@ impl SessionStream {
 
     /// The caller waits for no answer any more. The next use of the stream finds out what the server has done.
     pub fn abandon(&mut self) {
-        self.is_interrupted |= !self.unanswered.is_empty();
-        for sent in &mut self.unanswered {
+        // Snapshots on their way still belong to the journal.
+        for sent in self.unanswered.iter_mut().filter(|sent| sent.by == AwaitedBy::Caller) {
             sent.by = AwaitedBy::Nobody;
+            self.is_interrupted = true;
         }
     }
 

@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tetrion_client::session::{
-    AutoresetMode, InvalidActionPolicy, PackedPositions, PieceSource, PlacementList, PlacementsRequest,
-    RenderFormat, Session, SessionRequest, Stepped,
+    Asked, AutoresetMode, CallKind, HeldSession, InvalidActionPolicy, KINDS, PackedPositions, PieceSource,
+    PlacementList, PlacementsRequest, RenderFormat, Session, SessionRequest, SessionStream, Stepped,
 };
 use tetrion_client::{Client, ClientError, ConnectOptions, Features, RulesChoice};
 use tetrion_core::engine::Key;
+use tetrion_protocol::pb;
 use tetrion_service_testing::servers::start;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
@@ -384,6 +385,31 @@ async fn a_stream_goes_on_after_a_loss_and_does_every_step_once() {
         }
         assert!(stream.next().await.unwrap().is_none());
     }
+}
+
+#[tokio::test]
+async fn a_caller_who_leaves_does_not_take_the_snapshots_along() {
+    let [(first, _guard), (second, _other)] = [start().await, start().await];
+    let door = Door::to(first).await;
+    let client = Client::connect(&[door.address.clone()], ConnectOptions::default()).await.unwrap();
+    let mut held = HeldSession::create(&client, pb::CreateSessionRequest::default(), 1).await.unwrap();
+    let mut stream = SessionStream::default();
+    let reset = Asked::new(kind("reset"), &pb::ResetRequest::default());
+    for _ in 0..30 {
+        stream.mend(&mut held).await.unwrap();
+        stream.send(&mut held, reset.clone());
+        stream.receive(&mut held).await.unwrap();
+        stream.abandon(); // with snapshots on their way
+    }
+    door.replace(second);
+    held.call(Asked::new(kind("save_state"), &pb::SaveStateRequest::default())).await.unwrap();
+    // What the second server has done: it restored the last snapshots and repeated the few calls since.
+    let calls = client.sessions().await.unwrap()[0].sequence_number;
+    assert!(calls <= 4, "{calls} calls");
+}
+
+fn kind(name: &str) -> &'static CallKind {
+    KINDS.into_iter().find(|kind| kind.name == name).unwrap()
 }
 
 #[tokio::test]
