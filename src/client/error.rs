@@ -196,7 +196,7 @@ fn plain(address: &str) -> &str {
 }
 
 /// The innermost cause of an error, since outer errors often say only that there was one.
-pub(super) fn innermost(error: &dyn std::error::Error) -> String {
+pub fn innermost(error: &dyn std::error::Error) -> String {
     let mut error = error;
     while let Some(source) = error.source() {
         error = source;

@@ -36,7 +36,7 @@ pub use choice::{
     PolicyKind, Search, TerminalValue, Terms, TupleKind, TuplePattern, WeightRows,
 };
 pub use connection::{ClientIdentity, ConnectOptions, MAX_MESSAGE, endpoint};
-pub use error::{ClientError, retry_delay};
+pub use error::{ClientError, innermost, retry_delay};
 pub use evaluation::{Evaluated, EvaluationRequest, RunningEvaluation, Seeds, Started};
 pub use health::check_health;
 pub use info::{Catalog, EvaluationLimits, FeatureSetInfo, RulesPresetInfo, ServerInfo};

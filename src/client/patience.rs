@@ -12,7 +12,8 @@ use super::ClientError;
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// Asked at each loss of a call on a session whether to wait for the server; told whether it is the call's first loss.
+/// Decides at each loss of a call on a session whether to wait for the server. The flag says whether it is the call's first
+/// loss.
 pub type OnLoss = Arc<dyn Fn(&ClientError, bool) -> bool + Send + Sync>;
 
 /// How calls are made.
@@ -61,7 +62,7 @@ impl Patience {
     /// Waits after a loss, each time a little longer.
     ///
     /// # Errors
-    /// The error given, if the patience has run out or nobody wants to wait.
+    /// The error given, if the patience has run out or `on_loss` does not want to wait.
     pub(super) async fn after(
         &mut self,
         error: ClientError,

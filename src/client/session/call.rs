@@ -6,7 +6,21 @@ use tonic::{Response, Status};
 
 use crate::ClientError;
 use crate::connection::LinkedServer;
-use crate::patience::CallSettings;
+use crate::patience::{CallSettings, Patience};
+
+/// Makes a call, and makes it again while the server is gone.
+pub(super) async fn patiently<A, F: Future<Output = Result<A, ClientError>>>(
+    settings: &CallSettings,
+    call: impl Fn() -> F,
+) -> Result<A, ClientError> {
+    let mut patience = Patience::new();
+    loop {
+        match call().await {
+            Err(error) if error.is_gone() => patience.after(error, settings).await?,
+            answered => return answered,
+        }
+    }
+}
 
 /// A request with its deadline.
 pub(super) fn request<Q>(server: &LinkedServer, settings: &CallSettings, message: Q) -> tonic::Request<Q> {

@@ -14,7 +14,7 @@ use tokio::task::AbortHandle;
 use tonic::metadata::{Ascii, MetadataMap, MetadataValue};
 use tonic::{Response, Status};
 
-use super::call::{answer, request};
+use super::call::{answer, patiently, request};
 use super::journal::{Change, Journal};
 use super::message::{Answered, Asked, RESTORE_STATE, SAVE_STATE};
 use crate::connection::LinkedServer;
@@ -58,14 +58,11 @@ impl HeldSession {
     ) -> Result<HeldSession, ClientError> {
         let (server, settings) = (&client.servers[0], &client.settings);
         creation.request_id = request_id();
-        let mut patience = Patience::new();
-        let made = loop {
+        let made = patiently(settings, async || {
             let message = request(server, settings, creation.clone());
-            match answer(server, settings, server.environments().create_session(message)).await {
-                Err(error) if error.is_gone() => patience.after(error, settings).await?,
-                made => break made?,
-            }
-        };
+            answer(server, settings, server.environments().create_session(message)).await
+        })
+        .await?;
         let session = made.session.ok_or_else(|| missing("session"))?;
         let num_envs =
             |config: &Option<pb::SessionConfig>| config.as_ref().map_or(0, |config| config.num_envs);
@@ -264,7 +261,8 @@ impl HeldSession {
         self.delete_named(self.name().to_owned()).await
     }
 
-    async fn delete_named(&self, name: String) -> Result<(), ClientError> {
+    /// Ends a session of this caller, in one attempt.
+    pub(super) async fn delete_named(&self, name: String) -> Result<(), ClientError> {
         let message = self.request(pb::DeleteSessionRequest { name, allow_missing: true });
         self.answer(self.server.environments().delete_session(message)).await.map(drop)
     }
@@ -305,11 +303,6 @@ impl HeldSession {
         }
         patience.after(error, &self.settings).await?;
         if is_lost { self.make_again(patience).await } else { Ok(()) }
-    }
-
-    /// Waits after a loss.
-    pub(super) async fn wait(&self, error: ClientError, patience: &mut Patience) -> Result<(), ClientError> {
-        patience.after(error, &self.settings).await
     }
 
     /// Makes the session again in the state after the last answered call. It must have a journal.
@@ -431,15 +424,14 @@ impl HeldSession {
         &self.server
     }
 
+    pub(super) fn settings(&self) -> &CallSettings {
+        &self.settings
+    }
+
     /// Takes part in the end of the connection.
     pub(super) fn own(&mut self, exchange: AbortHandle) {
         self.exchanges.retain(|exchange| !exchange.is_finished());
         self.exchanges.push(exchange);
-    }
-
-    /// Deletes another session of this caller, and doesn't care whether that works.
-    pub(super) async fn leave(&self, name: String) {
-        let _ = self.delete_named(name).await;
     }
 }
 

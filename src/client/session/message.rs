@@ -81,8 +81,8 @@ pub struct Answered {
     pub message: Bytes,
 }
 
-/// What a stream says to a request.
-pub(super) enum Told {
+/// A message of a stream to the client.
+pub(super) enum FromStream {
     Answer(Answered),
     Refusal(Box<Status>),
     /// None of the known kinds.
@@ -158,8 +158,8 @@ impl Answered {
 }
 
 /// Reads a message of a stream.
-pub(super) fn read_stream(mut message: Bytes) -> Result<Told, ClientError> {
-    let mut told = Told::Nothing;
+pub(super) fn read_stream(mut message: Bytes) -> Result<FromStream, ClientError> {
+    let mut read = FromStream::Nothing;
     while message.has_remaining() {
         let (field, wire) = decode_key(&mut message).map_err(unreadable)?;
         if wire != WireType::LengthDelimited {
@@ -174,12 +174,16 @@ pub(super) fn read_stream(mut message: Bytes) -> Result<Told, ClientError> {
         let part = message.split_to(length);
         if field == REFUSED {
             let refused = rpc::Status::decode(part.clone()).map_err(unreadable)?;
-            told = Told::Refusal(Box::new(Status::with_details(refused.code.into(), refused.message, part)));
+            read = FromStream::Refusal(Box::new(Status::with_details(
+                refused.code.into(),
+                refused.message,
+                part,
+            )));
         } else if let Some(kind) = KINDS.into_iter().find(|kind| kind.in_stream == field) {
-            told = Told::Answer(Answered { kind, message: part });
+            read = FromStream::Answer(Answered { kind, message: part });
         }
     }
-    Ok(told)
+    Ok(read)
 }
 
 /// The number in a field of a message; 0 without it.

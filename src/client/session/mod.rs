@@ -29,10 +29,9 @@ pub use tetrion_protocol::session::{AutoresetMode, InvalidActionPolicy};
 
 use bytes::Bytes;
 
-use super::patience::Patience;
 use super::{Client, ClientError, RulesChoice};
 use answer::ColumnNames;
-use call::{answer, request};
+use call::{answer, patiently, request};
 use digits::ActionDigits;
 use message::{ENUMERATE_PLACEMENTS, RESET, RESTORE_STATE, SAVE_STATE};
 use request::encode;
@@ -91,14 +90,11 @@ impl Client {
         let (server, settings) = (&self.servers[0], &self.settings);
         let source = pb::enumerate_placements_request::Source::Positions(positions.encode(rules));
         let message = wanted.encode(source, server.min_revision)?;
-        let mut patience = Patience::new();
-        loop {
+        let answered = patiently(settings, async || {
             let call = request(server, settings, message.clone());
-            match answer(server, settings, server.environments().enumerate_placements(call)).await {
-                Err(error) if error.is_gone() => patience.after(error, settings).await?,
-                answered => return PlacementList::decode(answered?),
-            }
-        }
+            answer(server, settings, server.environments().enumerate_placements(call)).await
+        });
+        PlacementList::decode(answered.await?)
     }
 }
 

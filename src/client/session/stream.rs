@@ -17,7 +17,7 @@ use tonic::client::Grpc;
 use tonic::codegen::http::uri::PathAndQuery;
 
 use super::held::{HeldSession, snapshots};
-use super::message::{Answered, Asked, Told, read_stream};
+use super::message::{Answered, Asked, FromStream, read_stream};
 use super::{Session, Stepped};
 use crate::connection::{LinkedServer, MAX_MESSAGE};
 use crate::error::error;
@@ -36,7 +36,9 @@ pub struct SessionStream {
     /// The call, which the first request opens.
     exchange: Option<Exchange>,
     unanswered: VecDeque<Sent>,
-    /// Whether a wait for an answer was left, so that nobody knows what the server has done.
+    /// Number of requests among them for whose answers the caller waits.
+    in_flight: usize,
+    /// Whether a wait for an answer was left early, so that it is unknown what the server has done.
     is_interrupted: bool,
     /// Why the stream must be opened again.
     broken: Option<ClientError>,
@@ -64,7 +66,7 @@ enum AwaitedBy {
 impl SessionStream {
     /// Number of requests for whose answers the caller waits.
     pub fn in_flight(&self) -> usize {
-        self.unanswered.iter().filter(|sent| sent.by == AwaitedBy::Caller).count()
+        self.in_flight
     }
 
     /// Whether nothing is on its way.
@@ -89,23 +91,22 @@ impl SessionStream {
             held.set_number(number);
         }
         let message = held.streamed(&asked, number);
+        self.in_flight += usize::from(by == AwaitedBy::Caller);
         self.unanswered.push_back(Sent { asked, number, by });
         self.exchange.get_or_insert_with(|| Exchange::open(held)).send(message);
     }
 
-    /// Whether a runtime that works only while somebody waits should now run what is ready.
+    /// Whether a runtime that works only during waits should now run what is ready.
     pub fn is_flush_due(&mut self) -> bool {
         self.exchange.as_mut().is_some_and(Exchange::is_flush_due)
     }
 
-    /// The earliest request of the caller without an answer, and its answer, if that is here.
-    pub fn receive_now(&mut self, held: &mut HeldSession) -> Option<Result<(Asked, Answered), ClientError>> {
+    /// The answer to the caller's earliest request without one, if it is here.
+    pub fn receive_now(&mut self, held: &mut HeldSession) -> Option<Result<Answered, ClientError>> {
         while !self.is_interrupted && self.broken.is_none() {
             let message = self.exchange.as_mut()?.take()?;
-            match self.read(held, message) {
-                Ok(None) => {}
-                Ok(Some(done)) => return Some(Ok(done)),
-                Err(error) => return Some(Err(error)),
+            if let Some(answered) = self.read(held, message).transpose() {
+                return Some(answered);
             }
         }
         None
@@ -120,22 +121,22 @@ impl SessionStream {
     ///
     /// # Panics
     /// If no request waits for an answer.
-    pub async fn receive(&mut self, held: &mut HeldSession) -> Result<(Asked, Answered), ClientError> {
+    pub async fn receive(&mut self, held: &mut HeldSession) -> Result<Answered, ClientError> {
         self.mend(held).await?;
         let mut patience = Patience::new();
         loop {
             if let Some(done) = self.receive_now(held) {
                 return done;
             }
-            assert!(self.in_flight() > 0, "a request waits for its answer");
-            // Until the wait is over: whoever leaves it leaves it so.
+            assert!(self.in_flight > 0, "a request waits for its answer");
+            // It stays so if the wait is left early.
             self.is_interrupted = true;
             self.progress(held, &mut patience).await?;
             self.is_interrupted = false;
         }
     }
 
-    /// After an interruption: opens the stream again, and reads the answers for which nobody waits.
+    /// After a wait that was left early: opens the stream again, and reads the answers for which the caller no longer waits.
     ///
     /// # Errors
     /// If the server has not answered for as long as the client is patient.
@@ -149,7 +150,7 @@ impl SessionStream {
         let mut patience = Patience::new();
         self.broken = None;
         self.open_again(held, &mut patience, false).await?;
-        while !self.unanswered.is_empty() && self.in_flight() == 0 {
+        while !self.unanswered.is_empty() && self.in_flight == 0 {
             self.progress(held, &mut patience).await?;
             while let Some(message) = self.exchange.as_mut().and_then(Exchange::take) {
                 self.read(held, message)?;
@@ -166,6 +167,7 @@ impl SessionStream {
             sent.by = AwaitedBy::Nobody;
             self.is_interrupted = true;
         }
+        self.in_flight = 0;
     }
 
     /// Says that no more requests come, and waits until the server has ended the call.
@@ -180,7 +182,7 @@ impl SessionStream {
     async fn progress(&mut self, held: &mut HeldSession, patience: &mut Patience) -> Result<(), ClientError> {
         if let Some(error) = self.broken.take() {
             let is_lost = error.is_session_lost();
-            held.wait(error, patience).await?;
+            patience.after(error, held.settings()).await?;
             return self.open_again(held, patience, is_lost).await;
         }
         if let Some(exchange) = &mut self.exchange {
@@ -201,7 +203,7 @@ impl SessionStream {
         if held.has_journal() && (is_unsure || is_lost) {
             let left = held.name().to_owned();
             held.make_again(patience).await?;
-            held.leave(left).await;
+            let _ = held.delete_named(left).await; // it may be gone
         }
         let exchange = self.exchange.insert(Exchange::open(held));
         for sent in &self.unanswered {
@@ -210,36 +212,37 @@ impl SessionStream {
         Ok(())
     }
 
-    /// Reads a message, which answers the earliest request. Returns both; or `None` if the answer is for nobody, or the
-    /// stream is broken.
+    /// Reads a message, which answers the earliest request. Returns `None` if the answer is not for the caller, or the stream
+    /// is broken.
     fn read(
         &mut self,
         held: &mut HeldSession,
         message: StreamMessage,
-    ) -> Result<Option<Exchanged>, ClientError> {
+    ) -> Result<Option<Answered>, ClientError> {
         let address = &held.server().address;
-        let message = match message {
+        let read = match message.map(read_stream) {
             Err(status) => {
                 let error = error(address, &status);
                 return if error.is_gone() { self.break_off(error) } else { Err(error) };
             }
-            Ok(message) => message,
+            Ok(read) => read,
         };
-        let answered = match read_stream(message) {
-            Ok(Told::Refusal(status)) => {
+        let answered = match read {
+            Ok(FromStream::Refusal(status)) => {
                 let error = error(address, &status);
                 if error.is_session_lost() && held.has_journal() {
                     return self.break_off(error);
                 }
                 Err(error)
             }
-            Ok(Told::Answer(answered)) => Ok(Some(answered)),
-            Ok(Told::Nothing) => Ok(None),
+            Ok(FromStream::Answer(answered)) => Ok(Some(answered)),
+            Ok(FromStream::Nothing) => Ok(None),
             Err(error) => Err(error),
         };
         let Some(sent) = self.unanswered.pop_front() else {
             return Err(ClientError::Answer("it answers no request".to_owned()));
         };
+        self.in_flight -= usize::from(sent.by == AwaitedBy::Caller);
         let answered = match answered {
             Err(error) => Err(error),
             Ok(Some(answered)) if answered.kind == sent.asked.kind => {
@@ -253,7 +256,7 @@ impl SessionStream {
         self.settle(held, sent, answered)
     }
 
-    fn break_off(&mut self, error: ClientError) -> Result<Option<Exchanged>, ClientError> {
+    fn break_off(&mut self, error: ClientError) -> Result<Option<Answered>, ClientError> {
         self.broken = Some(error);
         Ok(None)
     }
@@ -264,7 +267,7 @@ impl SessionStream {
         held: &mut HeldSession,
         Sent { asked, number, by }: Sent,
         answered: Result<Answered, ClientError>,
-    ) -> Result<Option<Exchanged>, ClientError> {
+    ) -> Result<Option<Answered>, ClientError> {
         let is_for_caller = by == AwaitedBy::Caller;
         match answered {
             answered if by == AwaitedBy::Journal => {
@@ -272,10 +275,10 @@ impl SessionStream {
                 Ok(None)
             }
             Ok(answered) => {
-                if number > 0 && held.note(number, asked.clone(), &answered) {
+                if number > 0 && held.note(number, asked, &answered) {
                     self.push(held, snapshots(), AwaitedBy::Journal);
                 }
-                Ok(is_for_caller.then_some((asked, answered)))
+                Ok(is_for_caller.then_some(answered))
             }
             Err(error) => {
                 let is_refused = match &error {
@@ -284,7 +287,7 @@ impl SessionStream {
                     _ => false,
                 };
                 if number > 0 && is_refused {
-                    // It was not performed, so the next one gets its number. The server refuses those sent behind it.
+                    // The call was not performed, so the next one gets its number. The server refuses the requests behind it.
                     held.set_number(number - 1);
                 }
                 if is_for_caller { Err(error) } else { Ok(None) }
@@ -293,13 +296,10 @@ impl SessionStream {
     }
 }
 
-/// A request and its answer.
-type Exchanged = (Asked, Answered);
-
 /// A message of the server, or why there is none.
 type StreamMessage = Result<Bytes, Status>;
 
-/// One long call. A task passes its answers on, so that it continues while nobody waits.
+/// One long call. A task passes its answers on, so that it continues between waits.
 #[derive(Debug)]
 struct Exchange {
     requests: Requests,
@@ -398,7 +398,7 @@ impl Drop for Exchange {
     }
 }
 
-/// Makes the call and passes its answers on, as long as somebody reads them.
+/// Makes the call and passes its answers on, as long as they are read.
 async fn pass_on(
     server: &LinkedServer,
     request: tonic::Request<UnboundedReceiverStream<Bytes>>,
@@ -457,7 +457,7 @@ impl StepStream<'_> {
         if self.stream.in_flight() == 0 {
             return Ok(None);
         }
-        let (_, answered) = self.stream.receive(&mut self.session.held).await?;
+        let answered = self.stream.receive(&mut self.session.held).await?;
         self.session.names.stepped(answered.decode()?).map(Some)
     }
 }

@@ -391,7 +391,8 @@ async fn a_stream_goes_on_after_a_loss_and_does_every_step_once() {
 async fn a_caller_who_leaves_does_not_take_the_snapshots_along() {
     let [(first, _guard), (second, _other)] = [start().await, start().await];
     let door = Door::to(first).await;
-    let client = Client::connect(&[door.address.clone()], ConnectOptions::default()).await.unwrap();
+    let client =
+        Client::connect(std::slice::from_ref(&door.address), ConnectOptions::default()).await.unwrap();
     let mut held = HeldSession::create(&client, pb::CreateSessionRequest::default(), 1).await.unwrap();
     let mut stream = SessionStream::default();
     let reset = Asked::new(kind("reset"), &pb::ResetRequest::default());
