@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::error::Error;
 
 use pyo3::prelude::*;
-use tetrion::client::{ClientError, code_name, retry_delay};
+use tetrion::client::{ClientError, code_name, innermost, retry_delay};
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
@@ -121,13 +121,4 @@ fn refused_here(status: Status) -> Status {
         }
         _ => status,
     }
-}
-
-/// The innermost cause of an error, since outer errors often say only that there was one.
-fn innermost(error: &dyn Error) -> String {
-    let mut error = error;
-    while let Some(source) = error.source() {
-        error = source;
-    }
-    error.to_string()
 }

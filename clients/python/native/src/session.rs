@@ -98,6 +98,14 @@ impl PySession {
         self.columns.as_ref().ok_or_else(|| PyValueError::new_err("no block can have such tensors"))
     }
 
+    /// A block of this session, before anything is done.
+    ///
+    /// # Errors
+    /// `ValueError` if it has another size.
+    pub(crate) fn own<'a>(&self, block: &'a Block) -> PyResult<&'a Block> {
+        block.of_size(self.layout()?.num_bytes)
+    }
+
     fn layout(&self) -> PyResult<&BlockLayout> {
         Ok(&self.columns()?.block)
     }
@@ -107,7 +115,7 @@ impl PySession {
         self.locked(self.held.lock().await)
     }
 
-    /// The same, unless another thread has it.
+    /// The client's session, unless another thread has it.
     pub(crate) fn try_held(&self) -> Option<Locked<'_>> {
         self.held.try_lock().ok().map(|held| self.locked(held))
     }
@@ -137,17 +145,7 @@ impl PySession {
         py: Python<'_>,
         call: impl Future<Output = Result<T, ClientError>> + Send,
     ) -> PyResult<T> {
-        let done = self.executor.wait(py, async {
-            tokio::select! {
-                biased;
-                () = self.disconnected.cancelled() => Err(Failed::disconnected()),
-                done = call => done.map_err(Failed::from),
-            }
-        })?;
-        if let Some(error) = self.raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            return Err(error);
-        }
-        done.map_err(Failed::raised)
+        waited(py, &self.executor, &self.disconnected, &self.raised, call)
     }
 
     /// Steps all environments the short way. `None` if there is none, or the step is refused: the long way says why.
@@ -180,8 +178,7 @@ impl PySession {
         }
         let Ok(direct) = self.direct.try_read() else { return Ok(None) };
         let Some(direct) = &*direct else { return Ok(None) };
-        let block = block.of_size(self.layout()?.num_bytes)?;
-        Ok(block.fill(|bytes| job(direct, bytes))?.flatten())
+        Ok(self.own(block)?.fill(|bytes| job(direct, bytes))?.flatten())
     }
 
     /// Runs a job. Releases the GIL if the job is long or must wait for another call, which may need the GIL. The
@@ -223,7 +220,7 @@ impl PySession {
         answered: &Answered,
     ) -> PyResult<Filled<'py>> {
         let columns = self.columns()?;
-        let block = block.of_size(columns.block.num_bytes)?;
+        let block = self.own(block)?;
         let fill = || {
             let Ok(answer) = answered.decode::<pb::StepResponse>() else { return Ok(None) };
             let Some(parts) = columns.parts(&answer) else { return Ok(None) };
@@ -246,17 +243,30 @@ impl PySession {
     }
 }
 
+/// Waits for a call, at most until the connection is closed. An exception that was raised meanwhile comes first.
+fn waited<T: Send>(
+    py: Python<'_>,
+    executor: &Executor,
+    disconnected: &CancellationToken,
+    thrown: &Raised,
+    call: impl Future<Output = Result<T, ClientError>> + Send,
+) -> PyResult<T> {
+    let done = executor.wait(py, async {
+        tokio::select! {
+            biased;
+            () = disconnected.cancelled() => Err(Failed::disconnected()),
+            done = call => done.map_err(Failed::from),
+        }
+    })?;
+    match thrown.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        Some(error) => Err(error),
+        None => done.map_err(Failed::raised),
+    }
+}
+
 /// What a step returns that was not taken.
 pub(crate) fn nothing(py: Python<'_>) -> Filled<'_> {
     PyBool::new(py, false).to_owned().into_any()
-}
-
-/// A block of the session's size.
-///
-/// # Errors
-/// `ValueError` if it has another.
-fn checked<'a>(session: &PySession, block: &'a Bound<'_, Block>) -> PyResult<&'a Block> {
-    block.get().of_size(session.layout()?.num_bytes)
 }
 
 fn final_block(py: Python<'_>, bytes: Vec<u8>, num_ended: usize) -> PyResult<Filled<'_>> {
@@ -304,7 +314,7 @@ impl Drop for PySession {
 }
 
 /// How Python wants calls to be made: metadata, the seconds that an answer may take, the seconds to wait for a lost server,
-/// and a function that is told of each loss, and whether it is the call's first, and says whether to wait.
+/// and a function of a loss, and whether it is the call's first, that returns whether to wait.
 type HowToCall<'py> = (Metadata, f64, f64, Bound<'py, PyAny>);
 
 /// A client of one caller, and where its function's exceptions go.
@@ -353,17 +363,8 @@ impl PySession {
         let (client, thrown) = client(&way, min_revision, settings)?;
         // A session in this process cannot be lost.
         let snapshot_every = if way.is_inside() { 0 } else { snapshot_every };
-        let made = way.executor.wait(py, async {
-            tokio::select! {
-                biased;
-                () = way.closed.cancelled() => Err(Failed::disconnected()),
-                made = HeldSession::create(&client, creation, snapshot_every) => made.map_err(Failed::from),
-            }
-        })?;
-        if let Some(error) = thrown.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            return Err(error);
-        }
-        let mut held = made.map_err(Failed::raised)?;
+        let made = HeldSession::create(&client, creation, snapshot_every);
+        let mut held = waited(py, &way.executor, &way.closed, &thrown, made)?;
         held.set_patience(patience);
         PySession::new(py, held, way, thrown)
     }
@@ -458,10 +459,7 @@ impl PySession {
         block: &Bound<'py, Block>,
         actions: &Bound<'py, PyAny>,
     ) -> PyResult<Filled<'py>> {
-        match self.actions(actions) {
-            Some(actions) => self.take(py, block, &actions),
-            None => Ok(nothing(py)),
-        }
+        self.take(py, block, self.actions(actions).as_deref())
     }
 
     /// Steps the only environment of a session, like `step`.
@@ -471,10 +469,7 @@ impl PySession {
         block: &Bound<'py, Block>,
         action: i32,
     ) -> PyResult<Filled<'py>> {
-        match self.is_open() {
-            true => self.take(py, block, &[action]),
-            false => Ok(nothing(py)),
-        }
+        self.take(py, block, self.is_open().then_some(&[action]))
     }
 
     /// Starts episodes in all environments the short way, with the answer in a block: from one seed each or, without
@@ -537,14 +532,15 @@ impl PySession {
 }
 
 impl PySession {
-    /// Performs one action per environment, with the answer in a block.
+    /// Performs one action per environment, with the answer in a block. Does nothing without actions.
     fn take<'py>(
         &self,
         py: Python<'py>,
         block: &Bound<'py, Block>,
-        actions: &[i32],
+        actions: Option<&[i32]>,
     ) -> PyResult<Filled<'py>> {
-        let block = checked(self, block)?;
+        let Some(actions) = actions else { return Ok(nothing(py)) };
+        let block = self.own(block.get())?;
         if let Some(filled) = self.step_directly(py, block, actions)? {
             return Ok(filled);
         }

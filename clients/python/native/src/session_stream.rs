@@ -51,14 +51,14 @@ impl PySessionStream {
         })
     }
 
-    /// Waits for the earliest request without an answer, and its answer.
+    /// Waits for the answer to the earliest request without one.
     fn pull(&self, py: Python<'_>) -> PyResult<Answered> {
         let session = self.session.get();
         // An answer that is here is read without the work of a wait.
         if let (Ok(mut stream), Some(mut held)) = (self.stream.try_lock(), session.try_held()) {
             let _entered = self.executor().handle().enter();
             if let Some(received) = stream.receive_now(held.get()) {
-                return received.map(|(_, answered)| answered).map_err(raised);
+                return received.map_err(raised);
             }
         }
         session.wait(py, async {
@@ -66,11 +66,11 @@ impl PySessionStream {
             if stream.in_flight() == 0 {
                 return Err(ClientError::Answer("no request waits for an answer".to_owned()));
             }
-            stream.receive(held.get()).await.map(|(_, answered)| answered)
+            stream.receive(held.get()).await
         })
     }
 
-    /// Sends a request and waits for its answer. If the wait ends without one, nobody waits any more.
+    /// Sends a request and waits for its answer. If the wait ends without one, the caller no longer waits for it.
     fn exchange(&self, py: Python<'_>, asked: Asked) -> PyResult<Answered> {
         let answered = self.push(py, asked).and_then(|()| self.pull(py));
         if answered.is_err()
@@ -101,7 +101,10 @@ impl PySessionStream {
 
     /// Number of requests for whose answers Python waits.
     fn in_flight(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.executor().wait(py, self.stream.lock())?.in_flight())
+        match self.stream.try_lock() {
+            Ok(stream) => Ok(stream.in_flight()),
+            Err(_) => Ok(self.executor().wait(py, self.stream.lock())?.in_flight()),
+        }
     }
 
     /// Steps all environments, with the answer in a block: see `Filled`. The short way is open while nothing is in flight.
@@ -111,10 +114,7 @@ impl PySessionStream {
         block: &Bound<'py, Block>,
         actions: &Bound<'py, PyAny>,
     ) -> PyResult<Filled<'py>> {
-        match self.session.get().actions(actions) {
-            Some(actions) => self.take(py, block.get(), &actions),
-            None => Ok(nothing(py)),
-        }
+        self.take(py, block.get(), self.session.get().actions(actions).as_deref())
     }
 
     /// Steps the only environment of a session, like `step`.
@@ -124,10 +124,7 @@ impl PySessionStream {
         block: &Bound<'py, Block>,
         action: i32,
     ) -> PyResult<Filled<'py>> {
-        match self.session.get().is_open() {
-            true => self.take(py, block.get(), &[action]),
-            false => Ok(nothing(py)),
-        }
+        self.take(py, block.get(), self.session.get().is_open().then_some(&[action]))
     }
 
     /// Starts episodes in all environments like `Session.reset`, while nothing is in flight.
@@ -159,8 +156,8 @@ impl PySessionStream {
 
     /// Waits for the answer to the earliest request, a step of all environments, and copies it into a block: see `Filled`.
     fn receive_step<'py>(&self, py: Python<'py>, block: &Bound<'py, Block>) -> PyResult<Filled<'py>> {
-        let answered = self.pull(py)?;
-        self.session.get().fill(py, block.get(), &answered)
+        let block = self.session.get().own(block.get())?;
+        self.session.get().fill(py, block, &self.pull(py)?)
     }
 
     /// Ends the stream in an orderly way.
@@ -179,15 +176,16 @@ impl PySessionStream {
         !self.is_closed.load(Relaxed) && self.stream.try_lock().is_ok_and(|stream| stream.is_idle())
     }
 
-    /// Steps all environments. Does nothing if the stream is closed or another answer comes first.
-    fn take<'py>(&self, py: Python<'py>, block: &Block, actions: &[i32]) -> PyResult<Filled<'py>> {
+    /// Steps all environments. Does nothing without actions, on a closed stream, or if another answer comes first.
+    fn take<'py>(&self, py: Python<'py>, block: &Block, actions: Option<&[i32]>) -> PyResult<Filled<'py>> {
+        let Some(actions) = actions else { return Ok(nothing(py)) };
         let session = self.session.get();
-        if self.is_idle()
-            && let Some(filled) = session.step_directly(py, block, actions)?
-        {
-            return Ok(filled);
-        }
-        if self.is_closed.load(Relaxed) || self.in_flight(py)? > 0 {
+        let block = session.own(block)?;
+        if self.is_idle() {
+            if let Some(filled) = session.step_directly(py, block, actions)? {
+                return Ok(filled);
+            }
+        } else if self.is_closed.load(Relaxed) || self.in_flight(py)? > 0 {
             return Ok(nothing(py));
         }
         let answered = self.exchange(py, step(actions))?;

@@ -169,7 +169,7 @@ class TetrisVecEnv(VecEnv):
         """
         observations, rewards, terminated, truncated, infos = self.envs.step(self._actions)
         dones = terminated | truncated
-        step_infos = _rows(infos, {"TimeLimit.truncated": False})
+        step_infos = _rows(infos, more={"TimeLimit.truncated": [False] * self.num_envs})
         (ended,) = dones.nonzero()
         if ended.size:
             self._keep_reset_infos(infos, ended)
@@ -178,7 +178,7 @@ class TetrisVecEnv(VecEnv):
                 {name: np.stack([infos["final_obs"][env][name] for env in ended]) for name in observations}
             )
             cut = {"TimeLimit.truncated": (truncated & ~terminated)[ended].tolist()}
-            last_infos = _rows(infos["final_info"], {}, ended, cut)
+            last_infos = _rows(infos["final_info"], ended, cut)
             for row, (env, last) in enumerate(zip(ended.tolist(), last_infos, strict=True)):
                 if "action_mask" in infos:
                     last.setdefault("action_mask", spaces.ended_mask(self.envs._num_actions))
@@ -191,7 +191,7 @@ class TetrisVecEnv(VecEnv):
 
     def _keep_reset_infos(self, infos: dict[str, Any], begun: npt.NDArray[np.int64]) -> None:
         """Keeps the infos at the start of episodes, like `DummyVecEnv`."""
-        for env, info in zip(begun.tolist(), _rows(infos, {}, begun), strict=True):
+        for env, info in zip(begun.tolist(), _rows(infos, begun), strict=True):
             self.reset_infos[env] = info
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
@@ -256,7 +256,6 @@ class TetrisVecEnv(VecEnv):
 
 def _rows(
     infos: Mapping[str, Any],
-    constants: Mapping[str, Any],
     games: npt.NDArray[np.int64] | None = None,
     more: Mapping[str, list[Any]] | None = None,
 ) -> list[dict[str, Any]]:
@@ -264,7 +263,6 @@ def _rows(
 
     Args:
         infos: Arrays with a row per game.
-        constants: Entries that are the same for all games.
         games: Which games. None: all.
         more: Lists with an entry for each of these games.
     """
@@ -274,17 +272,14 @@ def _rows(
             rows = array if games is None else array[games]
             columns[name] = list(rows.copy()) if name == "action_mask" else rows.tolist()
     columns.update(more or {})
-    return _row_maker(tuple(columns), tuple(constants.items()))(zip(*columns.values(), strict=True))
+    return _row_maker(tuple(columns))(zip(*columns.values(), strict=True))
 
 
 @functools.lru_cache(maxsize=64)
-def _row_maker(
-    names: tuple[str, ...], constants: tuple[tuple[str, Any], ...]
-) -> Callable[[Iterable[tuple[Any, ...]]], list[dict[str, Any]]]:
+def _row_maker(names: tuple[str, ...]) -> Callable[[Iterable[tuple[Any, ...]]], list[dict[str, Any]]]:
     """A function that makes a dictionary of each row. A display of all names takes a third of the time of `dict(zip())`."""
     places = [f"v{place}" for place in range(len(names))]
     entries = [f"{name!r}: {place}" for name, place in zip(names, places, strict=True)]
-    entries += [f"{name!r}: {value!r}" for name, value in constants]
     source = f"lambda rows: [{{{', '.join(entries)}}} for {', '.join(places)}{',' if places else '_'} in rows]"
     made: Callable[[Iterable[tuple[Any, ...]]], list[dict[str, Any]]] = eval(source)  # of names alone
     return made

@@ -56,17 +56,18 @@ class Link:
         listeners: Listeners, which receive every numbered call once it is answered, in order.
     """
 
-    def __init__(self, connection: Connection, native: _native.Session, *, copy: bool = True) -> None:
+    def __init__(self, connection: Connection, native: _native.Session, message: pb.Session, *, copy: bool) -> None:
         """Links to a session.
 
         Args:
             connection: The connection to the session's server.
             native: The session of the extension module.
+            message: The server's description of the session.
             copy: Whether each answer has new arrays; see `Client.create_session`.
         """
         self.connection = connection
         self.native = native
-        self.message = pb.Session.decode(native.description())
+        self.message = message
         self.answers = AnswerDecoder(self.message)
         self.blocks = Blocks(native, self.answers, copy=copy)
         self.listeners: list[Listener] = []

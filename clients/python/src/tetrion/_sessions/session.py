@@ -67,7 +67,7 @@ class Session(Calls):
             connection.check_usable()
             with connection.calling():
                 native = _native.Session.existing(connection.caller(), message.encode(), connection.call_settings())
-        super().__init__(Link(connection, native, copy=copy), native)
+        super().__init__(Link(connection, native, message, copy=copy), native)
         self._copy = copy
         # A session in this process cannot be lost.
         self._snapshot_every = 0 if connection.address is None else snapshot_every

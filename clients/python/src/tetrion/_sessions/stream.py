@@ -17,7 +17,7 @@ from tetrion._messages.listing import PlacementsOptions
 from tetrion._messages.placements import Placements
 from tetrion._pb import messages as pb
 from tetrion._sessions.calls import Calls, EnvIds, check_rows
-from tetrion._sessions.link import KINDS, Link
+from tetrion._sessions.link import Link
 from tetrion.errors import TetrionError
 
 if TYPE_CHECKING:
@@ -117,9 +117,8 @@ class StepStream(Calls):
 
     def receive_placements(self) -> Placements:
         """Waits for the answer to the earliest request sent ahead, which must be for placements."""
-        kind, request = self._sent[0] if self._sent else ("", None)
-        response = self._receive("enumerate_placements", lambda: KINDS[kind][1].decode(self._stream.receive()))
-        return self._placements(request, response)
+        request, decode = self._sent[0][1] if self._sent else None, pb.EnumeratePlacementsResponse.decode
+        return self._placements(request, self._receive("enumerate_placements", lambda: decode(self._stream.receive())))
 
     def close(self) -> None:
         """Ends the stream, but not the session. Does nothing in a forked child, because its parent still uses the stream."""

@@ -16,10 +16,11 @@ from typing import Any, Protocol, TypedDict
 
 from tetrion import _native
 from tetrion._checks import arguments
-from tetrion._checks.failures import Failure, from_call, invalid_answer
+from tetrion._checks.failures import Failure, from_call
 from tetrion._pb import messages as pb
 from tetrion._transport import addresses
 from tetrion._transport.inside import Inside
+from tetrion._transport.native import exception_of
 from tetrion._transport.remote import Remote
 from tetrion._transport.server import Server
 from tetrion._transport.tls import Tls
@@ -253,7 +254,7 @@ class Connection:
         """How the calls of a session are made: their metadata, the two settings in seconds, and `waits`."""
         return self.metadata(), self.timeout, self.patience, self.waits
 
-    def waits(self, failure: Failure, is_first: bool) -> bool:
+    def waits(self, failure: Failure, is_first: bool, /) -> bool:
         """Whether to wait for the server after it was lost; starts a server of this process again that has died.
 
         Args:
@@ -270,9 +271,7 @@ class Connection:
 
     def raised(self, error: _native.CallError | _native.AnswerError) -> TetrionError:
         """The exception for a failed call of the extension module."""
-        if isinstance(error, _native.AnswerError):
-            return invalid_answer(str(error))
-        return self.failure(from_call(*error.args, inside=self.address is None))
+        return self.failure(exception_of(error, inside=self.address is None))
 
     @contextlib.contextmanager
     def calling(self) -> Iterator[None]:
@@ -343,11 +342,8 @@ class Connection:
         Raises:
             TetrionError: The failure, if nothing can come back.
         """
-        error = from_call(*failure, inside=self.address is None)
-        if not self.may_come_back:
-            raise self.failure(error)
-        _LOG.warning("%s; waiting up to %g s for it", error, self.patience)
-        self.revive()
+        if not self.waits(failure, True):
+            raise self.failure(from_call(*failure, inside=self.address is None))
         self._transport.refresh()
         return self._servers()
 

@@ -12,6 +12,7 @@ from typing import Any
 from tetrion import _native
 from tetrion._checks.failures import from_call, invalid_answer
 from tetrion._transport.transport import METHODS, Answers, Metadata, Transport
+from tetrion.errors import TetrionError
 
 
 @contextlib.contextmanager
@@ -19,10 +20,15 @@ def translated(*, inside: bool = False) -> Iterator[None]:
     """Turns the exceptions of the extension module and of messages into those of this package."""
     try:
         yield
-    except _native.CallError as error:
-        raise from_call(*error.args, inside=inside) from None
-    except _native.AnswerError as error:
-        raise invalid_answer(str(error)) from None
+    except (_native.CallError, _native.AnswerError) as error:
+        raise exception_of(error, inside=inside) from None
+
+
+def exception_of(error: _native.CallError | _native.AnswerError, *, inside: bool) -> TetrionError:
+    """The exception of this package for one of the extension module."""
+    if isinstance(error, _native.AnswerError):
+        return invalid_answer(str(error))
+    return from_call(*error.args, inside=inside)
 
 
 class Native(Transport):
