@@ -281,9 +281,9 @@ export class Play implements View {
     const wasAsking = this.isAsking;
     if (act === "new" && !wasAsking && this.tally.pieces > 0 && this.over === undefined) {
       this.pause();
+      this.say("New game? N again begins one, another key goes on");
       this.isAsking = true;
       this.draw();
-      this.say("New game? N again begins one, another key goes on");
       return false;
     }
     this.isAsking = false;
@@ -698,8 +698,11 @@ export class Play implements View {
     return row >= 0 && column >= 0 && column < width && (this.field.cells[row * width + column] ?? 0) === 0;
   }
 
+  /** Tells screen readers what has happened. While the page asks, nothing else takes the question's place. */
   private say(text: string): void {
-    this.spoken.textContent = text;
+    if (!this.isAsking) {
+      this.spoken.textContent = text;
+    }
   }
 
   /** Makes a call on the session. If the session has expired, continues from the last position in a new one. */

@@ -1349,6 +1349,31 @@ test("the key for a new game asks first", async () => {
   }
 });
 
+test("the question of the key for a new game outlasts an answer that was on its way", async () => {
+  await on("/#play?rules=simplified&seed=7", DESKTOP, async (page) => {
+    const pieces = page.locator(".left .fact output").nth(1);
+    await until(async () => (await page.locator(".playfield canvas.board").getAttribute("aria-label")).includes("0 pieces"), "a game");
+    let answer;
+    const held = new Promise((resolve) => (answer = resolve));
+    await page.route(/EnvironmentService\/EnumeratePlacements$/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.locator("main").focus();
+    await page.keyboard.press(" ");
+    await until(async () => (await count(pieces)) === 1 || count(pieces), "a piece, whose next placements are on their way");
+    await page.keyboard.press("n");
+    const says = () => page.locator("p[aria-live]").textContent();
+    await until(async () => (await says()).startsWith("New game?") || says(), "it asks");
+    const answered = page.waitForResponse(/EnvironmentService\/EnumeratePlacements$/);
+    answer();
+    await (await answered).finished();
+    const undo = page.getByRole("button", { name: "Undo", disabled: false });
+    await undo.waitFor();
+    assert.match(await says(), /^New game\?/);
+  });
+});
+
 test("a held direction goes on after a tap of the other one", async () => {
   await on("/#play?seed=7", DESKTOP, async (page) => {
     await page.getByLabel("Pieces fall by themselves").uncheck();
