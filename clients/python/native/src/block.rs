@@ -6,7 +6,7 @@ use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::{Acquire, Release};
 use std::{process, ptr};
 
 use pyo3::buffer::{Element, PyBuffer};
@@ -30,12 +30,10 @@ use tetrion::service::direct::SLACK;
 pub(crate) struct Block {
     bytes: UnsafeCell<Vec<u8>>,
     start: *mut u8,
-    len: usize,
+    pub(crate) len: usize,
     is_taken: AtomicBool,
-    /// Whether a job has panicked while it filled the block.
-    is_broken: AtomicBool,
-    /// Number of episodes with last states in the block.
-    num_ended: usize,
+    /// Number of environments in the answer; of last states, number of episodes.
+    pub(crate) rows: usize,
 }
 
 // SAFETY: see above; `is_taken` ensures that only one call at a time reaches the vector.
@@ -44,37 +42,22 @@ unsafe impl Send for Block {}
 unsafe impl Sync for Block {}
 
 impl Block {
-    pub(crate) fn new(len: usize) -> Block {
-        Block::with(vec![0; len], 0)
-    }
-
-    /// A block with these bytes, the last states of so many episodes.
-    pub(crate) fn with(mut bytes: Vec<u8>, num_ended: usize) -> Block {
+    /// A block with these bytes, of so many rows.
+    pub(crate) fn new(mut bytes: Vec<u8>, rows: usize) -> Block {
         bytes.reserve_exact(SLACK);
         let (start, len) = (bytes.as_mut_ptr(), bytes.len());
-        Block {
-            bytes: UnsafeCell::new(bytes),
-            start,
-            len,
-            is_taken: false.into(),
-            is_broken: false.into(),
-            num_ended,
-        }
+        Block { bytes: UnsafeCell::new(bytes), start, len, is_taken: false.into(), rows }
     }
 
-    /// This block, if it has the size of a session's blocks.
+    /// Lets a job replace the contents. The result says whether the job did; if not, nothing has changed. `None` if the job
+    /// has panicked.
     ///
     /// # Errors
-    /// `ValueError` if it has another.
-    pub(crate) fn of_size(&self, len: usize) -> PyResult<&Block> {
-        if self.len == len { Ok(self) } else { Err(PyValueError::new_err("the block is another session's")) }
-    }
-
-    /// Lets a job replace the contents. `None` if this or an earlier job has panicked.
-    pub(crate) fn fill<T>(&self, job: impl FnOnce(&mut Vec<u8>) -> T) -> PyResult<Option<T>> {
-        if self.is_broken.load(Relaxed) {
-            return Ok(None);
-        }
+    /// `ValueError` if another thread fills the block.
+    pub(crate) fn fill<T, E>(
+        &self,
+        job: impl FnOnce(&mut Vec<u8>) -> Result<T, E>,
+    ) -> PyResult<Option<Result<T, E>>> {
         if self.is_taken.swap(true, Acquire) {
             return Err(PyValueError::new_err("another thread steps this session into the same arrays"));
         }
@@ -84,18 +67,19 @@ impl Block {
         if !ptr::eq(bytes.as_ptr(), self.start) {
             process::abort(); // numpy views freed memory
         }
-        self.is_broken.store(done.is_err() || bytes.len() != self.len, Relaxed);
+        let is_whole = bytes.len() == self.len;
         self.is_taken.store(false, Release);
+        assert!(is_whole || !matches!(done, Ok(Ok(_))), "a job fills its block");
         Ok(done.ok())
     }
 }
 
 #[pymethods]
 impl Block {
-    /// Number of episodes whose last states are in the block; 0 in a block for the answers of a session.
+    /// Number of environments in the answer; of last states, number of episodes.
     #[getter]
-    fn num_ended(&self) -> usize {
-        self.num_ended
+    fn rows(&self) -> usize {
+        self.rows
     }
 
     /// A view of all bytes.

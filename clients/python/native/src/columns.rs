@@ -1,7 +1,7 @@
-//! The tensors in the answers to steps on a server, which are copied into memory that numpy arrays view.
+//! The tensors in the answers of a session: their places in a block, which numpy arrays view, and the way of a message there.
 //!
-//! A message of Python would copy the tensors of an answer twice. Here they are copied once, into a block with the same
-//! places as one of a session in this process.
+//! A message of Python would copy the tensors of an answer twice. Here they are copied once, after a check that they are
+//! those that the session's specs announce.
 
 use tetrion::protocol::pb;
 use tetrion::protocol::tensor::element_size;
@@ -11,157 +11,260 @@ use tetrion::service::direct::BlockLayout;
 const MAX_BYTES: usize = 1 << 40;
 
 /// A tensor with one row per environment.
-struct EnvTensor {
-    dtype: pb::DataType,
-    shape: Vec<u32>,
-    num_bytes: usize,
+#[derive(Clone, Debug)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) dtype: pb::DataType,
+    /// Shape of a row.
+    pub(crate) shape: Vec<u32>,
+    pub(crate) row_bytes: usize,
 }
 
-impl EnvTensor {
-    /// The column of a spec, a number of `pb.DataType` and the shape of a row. `None` if memory cannot hold it.
-    fn new(rows: u32, dtype: i32, row: &[u32]) -> Option<EnvTensor> {
-        let dtype = pb::DataType::try_from(dtype).ok()?;
-        let shape: Vec<u32> = std::iter::once(rows).chain(row.iter().copied()).collect();
+impl Column {
+    /// The column of a type and a shape of a row. `None` if memory cannot hold it.
+    pub(crate) fn new(name: &str, dtype: pb::DataType, shape: &[u32]) -> Option<Column> {
         let size = |bytes: usize, &size: &u32| bytes.checked_mul(size as usize);
-        let num_bytes = shape.iter().try_fold(element_size(dtype), size)?;
-        Some(EnvTensor { dtype, shape, num_bytes })
+        let row_bytes =
+            shape.iter().try_fold(element_size(dtype), size).filter(|bytes| *bytes < MAX_BYTES)?;
+        Some(Column { name: name.to_owned(), dtype, shape: shape.to_vec(), row_bytes })
     }
 
-    /// The data of a tensor that has this type and shape.
-    fn data<'a>(&self, tensor: Option<&'a pb::Tensor>) -> Option<&'a [u8]> {
-        tensor.and_then(|tensor| self.data_of(tensor, self.shape[0] as usize))
-    }
-
-    /// The data of a tensor that has this type and shape, but this many rows.
-    fn data_of<'a>(&self, tensor: &'a pb::Tensor, rows: usize) -> Option<&'a [u8]> {
-        let num_bytes = self.num_bytes / self.shape[0] as usize * rows;
-        let (count, row) = tensor.shape.split_first()?;
-        let fits = tensor.dtype() == self.dtype && *count as usize == rows && *row == self.shape[1..];
-        Some(&*tensor.data).filter(|data| fits && data.len() == num_bytes)
-    }
-}
-
-/// The tensors in the answers to steps of all environments of a session.
-pub(crate) struct StepColumns {
-    rewards: EnvTensor,
-    flags: EnvTensor,
-    observations: Vec<EnvTensor>,
-    infos: Vec<EnvTensor>,
-    /// The mask, whose bits become bytes.
-    mask: Option<EnvTensor>,
-    num_actions: usize,
-    pub(crate) block: BlockLayout,
-}
-
-impl StepColumns {
-    /// The columns of a session. `None` if memory cannot hold such tensors.
-    pub(crate) fn of(session: &pb::Session) -> Option<StepColumns> {
-        let config = session.config.as_ref()?;
-        let rows = config.num_envs;
-        if rows == 0 {
-            return None;
-        }
-        let columns = |specs: &[pb::TensorSpec]| {
-            specs.iter().map(|spec| EnvTensor::new(rows, spec.dtype, &spec.shape)).collect::<Option<Vec<_>>>()
+    /// The data of a tensor that has this type and shape, and so many rows.
+    ///
+    /// # Errors
+    /// What the tensor has instead.
+    pub(crate) fn data<'a>(&self, tensor: Option<&'a pb::Tensor>, rows: usize) -> Result<&'a [u8], String> {
+        let Some(tensor) = tensor else {
+            return Err(format!("{} has the type 0, the shape [] and 0 bytes", self.name));
         };
-        let (observations, infos) = (columns(&session.observation_specs)?, columns(&session.info_specs)?);
-        let rewards = EnvTensor::new(rows, pb::DataType::Float32.into(), &[])?;
-        let flags = EnvTensor::new(rows, pb::DataType::Bool.into(), &[])?;
-        let has_mask = config.action_mask_format() == pb::ActionMaskFormat::Bits;
-        let num_actions = session.action_spec.as_ref().map_or(0, |spec| spec.high() as u32).checked_add(1)?;
-        let bits = || EnvTensor::new(rows, pb::DataType::Uint8.into(), &[num_actions.div_ceil(8)]);
-        let mask = if has_mask { Some(bits()?) } else { None };
-        let num_actions = if has_mask { num_actions as usize } else { 0 };
-        let sizes = [rewards.num_bytes, flags.num_bytes, flags.num_bytes].into_iter();
-        let sizes = sizes.chain(observations.iter().chain(&infos).map(|column| column.num_bytes));
-        let masks = (rows as usize).checked_mul(num_actions)?;
-        let sizes: Vec<usize> = sizes.chain(mask.iter().map(|_| masks)).collect();
-        if sizes.iter().any(|size| *size > MAX_BYTES) {
-            return None;
+        let fits = tensor.shape.split_first().is_some_and(|(count, row)| {
+            tensor.dtype() == self.dtype && *count as usize == rows && *row == self.shape
+        });
+        if fits && tensor.data.len() == rows * self.row_bytes {
+            return Ok(&tensor.data);
         }
-        let block = BlockLayout::new(sizes);
-        Some(StepColumns { rewards, flags, observations, infos, mask, num_actions, block })
+        let (name, found, size) = (&self.name, &tensor.shape, tensor.data.len());
+        let whole = found
+            .iter()
+            .try_fold(element_size(tensor.dtype()) as u64, |bytes, &dim| bytes.checked_mul(dim.into()));
+        if tensor.dtype() == pb::DataType::Unspecified || whole != Some(size as u64) {
+            return Err(format!(
+                "{name} has the type {}, the shape {found:?} and {size} bytes",
+                tensor.dtype
+            ));
+        }
+        let wanted: Vec<u32> = std::iter::once(rows as u32).chain(self.shape.iter().copied()).collect();
+        let [found, wanted] = [(tensor.dtype(), found), (self.dtype, &wanted)]
+            .map(|(dtype, shape)| format!("{} {}", numpy_name(dtype), tuple(shape)));
+        Err(format!("{name} is {found}, expected {wanted}"))
+    }
+}
+
+/// What numpy calls a type.
+fn numpy_name(dtype: pb::DataType) -> String {
+    dtype.as_str_name().trim_start_matches("DATA_TYPE_").to_lowercase()
+}
+
+/// A shape as Python writes it.
+fn tuple(shape: &[u32]) -> String {
+    let dims: Vec<String> = shape.iter().map(u32::to_string).collect();
+    format!("({}{})", dims.join(", "), if dims.len() == 1 { "," } else { "" })
+}
+
+/// The columns of a field of a message, from its specs.
+fn columns(specs: &[pb::TensorSpec]) -> Option<Vec<Column>> {
+    specs.iter().map(|spec| Column::new(&spec.name, spec.dtype(), &spec.shape)).collect()
+}
+
+/// An answer to a step, a reset or a restore.
+pub(crate) struct Answer<'a> {
+    /// Rewards, terminated and truncated, which only a step has.
+    pub(crate) outcome: Option<[Option<&'a pb::Tensor>; 3]>,
+    pub(crate) observations: &'a [pb::Tensor],
+    pub(crate) infos: &'a [pb::Tensor],
+    pub(crate) action_mask: Option<&'a pb::Tensor>,
+}
+
+impl<'a> Answer<'a> {
+    pub(crate) fn of_step(answer: &'a pb::StepResponse) -> Answer<'a> {
+        let pb::StepResponse { rewards, terminated, truncated, .. } = answer;
+        Answer {
+            outcome: Some([rewards, terminated, truncated].map(Option::as_ref)),
+            observations: &answer.observations,
+            infos: &answer.infos,
+            action_mask: answer.action_mask.as_ref(),
+        }
     }
 
-    /// The data of every tensor in the order of a block; `None` if the answer has other tensors.
-    pub(crate) fn parts<'a>(&self, answer: &'a pb::StepResponse) -> Option<Vec<&'a [u8]>> {
-        let has_all = answer.observations.len() == self.observations.len()
-            && answer.infos.len() == self.infos.len()
-            && answer.action_mask.is_some() == self.mask.is_some();
-        let first = [
-            self.rewards.data(answer.rewards.as_ref()),
-            self.flags.data(answer.terminated.as_ref()),
-            self.flags.data(answer.truncated.as_ref()),
-        ];
-        let columns = self.observations.iter().chain(&self.infos).chain(&self.mask);
-        let tensors = answer.observations.iter().chain(&answer.infos).chain(&answer.action_mask);
-        let rest = columns.zip(tensors).map(|(column, tensor)| column.data(Some(tensor)));
-        first.into_iter().chain(rest).collect::<Option<Vec<_>>>().filter(|_| has_all)
+    /// A restore has an answer of the same fields.
+    pub(crate) fn of_reset(answer: &'a pb::ResetResponse) -> Answer<'a> {
+        Answer {
+            outcome: None,
+            observations: &answer.observations,
+            infos: &answer.infos,
+            action_mask: answer.action_mask.as_ref(),
+        }
+    }
+}
+
+/// The tensors in the answers of a session.
+#[derive(Clone, Debug)]
+pub(crate) struct Columns {
+    /// Rewards, terminated and truncated.
+    outcome: [Column; 3],
+    pub(crate) observations: Vec<Column>,
+    pub(crate) infos: Vec<Column>,
+    /// The mask in messages, whose bits become bytes in a block, and the number of actions.
+    mask: Option<(Column, usize)>,
+    pub(crate) num_envs: usize,
+}
+
+impl Columns {
+    /// The columns of a session. `None` if memory cannot hold such tensors.
+    pub(crate) fn of(session: &pb::Session) -> Option<Columns> {
+        let config = session.config.as_ref()?;
+        let num_actions = session.action_spec.as_ref().map_or(0, |spec| spec.high() as u32).checked_add(1)?;
+        let has_mask = config.action_mask_format() == pb::ActionMaskFormat::Bits;
+        Columns::new(
+            columns(&session.observation_specs)?,
+            columns(&session.info_specs)?,
+            has_mask.then_some(num_actions),
+            config.num_envs,
+        )
     }
 
-    /// Places of the last states of so many episodes: their rows, the observations of these rows, and the infos of all rows.
-    pub(crate) fn final_block(&self, num_ended: usize) -> BlockLayout {
-        let rows = self.flags.shape[0] as usize;
-        let observed = self.observations.iter().map(|column| column.num_bytes / rows * num_ended);
-        let infos = self.infos.iter().map(|column| column.num_bytes);
+    /// The columns of a session with these fields and, if it has masks, this many actions. `None` if memory cannot hold such
+    /// tensors, or there is no environment.
+    pub(crate) fn new(
+        observations: Vec<Column>,
+        infos: Vec<Column>,
+        num_actions: Option<u32>,
+        num_envs: u32,
+    ) -> Option<Columns> {
+        let float = Column::new("rewards", pb::DataType::Float32, &[])?;
+        let flags = |name| Column::new(name, pb::DataType::Bool, &[]);
+        let bits = |num_actions: u32| {
+            let column = Column::new("action_mask", pb::DataType::Uint8, &[num_actions.div_ceil(8)])?;
+            Some((column, num_actions as usize))
+        };
+        let mask = match num_actions {
+            Some(num_actions) => Some(bits(num_actions)?),
+            None => None,
+        };
+        let outcome = [float, flags("terminated")?, flags("truncated")?];
+        let columns = Columns { outcome, observations, infos, mask, num_envs: num_envs as usize };
+        let is_small =
+            |bytes: usize| bytes.checked_mul(columns.num_envs).is_some_and(|bytes| bytes <= MAX_BYTES);
+        (num_envs > 0 && columns.row_bytes().all(is_small)).then_some(columns)
+    }
+
+    /// Bytes of a row of each tensor in a block: rewards, terminated, truncated, observations, infos and, if there are masks,
+    /// those.
+    fn row_bytes(&self) -> impl Iterator<Item = usize> {
+        let read = self.outcome.iter().chain(&self.observations).chain(&self.infos);
+        read.map(|column| column.row_bytes).chain(self.mask.iter().map(|(_, num_actions)| *num_actions))
+    }
+
+    /// Places of the tensors in a block of so many rows.
+    pub(crate) fn layout(&self, rows: usize) -> BlockLayout {
+        BlockLayout::new(self.row_bytes().map(|bytes| bytes * rows))
+    }
+
+    /// Replaces the contents of a block of so many rows by an answer.
+    ///
+    /// # Errors
+    /// What the answer has instead of a tensor. The block is then unchanged.
+    pub(crate) fn write(&self, answer: &Answer<'_>, rows: usize, block: &mut Vec<u8>) -> Result<(), String> {
+        let zeros = vec![0; 4 * rows];
+        let mut parts: Vec<&[u8]> = match answer.outcome {
+            Some(outcome) => self
+                .outcome
+                .iter()
+                .zip(outcome)
+                .map(|(column, tensor)| column.data(tensor, rows))
+                .collect::<Result<_, _>>()?,
+            None => self.outcome.iter().map(|column| &zeros[..column.row_bytes * rows]).collect(),
+        };
+        for (columns, tensors) in [(&self.observations, answer.observations), (&self.infos, answer.infos)] {
+            parts.extend(all(columns, tensors, rows)?);
+        }
+        let mask = match (&self.mask, answer.action_mask) {
+            (Some((column, num_actions)), tensor) => Some((column.data(tensor, rows)?, *num_actions)),
+            (None, Some(_)) => return Err("the answer has masks, and the session has none".to_owned()),
+            (None, None) => None,
+        };
+        let layout = self.layout(rows);
+        let mut starts = layout.starts.iter();
+        block.clear();
+        for (part, &start) in parts.into_iter().zip(starts.by_ref()) {
+            block.resize(start, 0);
+            block.extend_from_slice(part);
+        }
+        if let (Some((bits, num_actions)), Some(&start)) = (mask, starts.next()) {
+            block.resize(start, 0);
+            bits.chunks(num_actions.div_ceil(8)).for_each(|row| spread(row, num_actions, block));
+        }
+        Ok(())
+    }
+
+    /// Places of the last states of so many episodes: their rows, the observations of these rows, and infos of all `rows`.
+    pub(crate) fn final_layout(&self, rows: usize, num_ended: usize) -> BlockLayout {
+        let observed = self.observations.iter().map(|column| column.row_bytes * num_ended);
+        let infos = self.infos.iter().map(|column| column.row_bytes * rows);
         BlockLayout::new(std::iter::once(4 * num_ended).chain(observed).chain(infos))
     }
 
-    /// The last states of episodes as [`StepColumns::final_block`] has them, infos of other rows 0; `None` if they have other
-    /// tensors or rows.
-    pub(crate) fn final_bytes(&self, finals: &pb::FinalBatch) -> Option<Vec<u8>> {
-        let rows = &finals.rows;
-        let is_ascending = rows.is_sorted_by(|a, b| a < b);
-        let is_known = rows.last().is_none_or(|&last| last < self.flags.shape[0]);
-        let has_all =
-            finals.observations.len() == self.observations.len() && finals.infos.len() == self.infos.len();
-        if !(is_ascending && is_known && has_all) {
-            return None;
+    /// The last states of episodes in an answer of so many rows, as [`Columns::final_layout`] has them; infos of other rows
+    /// are 0.
+    ///
+    /// # Errors
+    /// What is wrong with their rows or tensors.
+    pub(crate) fn final_bytes(&self, finals: &pb::FinalBatch, rows: usize) -> Result<Vec<u8>, String> {
+        let ended = &finals.rows;
+        if !ended.is_sorted_by(|a, b| a < b) || ended.last().is_some_and(|&last| last as usize >= rows) {
+            return Err(format!("the last states are of the rows {ended:?} of {rows}"));
         }
-        let layout = self.final_block(rows.len());
+        let layout = self.final_layout(rows, ended.len());
         let mut bytes = vec![0; layout.num_bytes];
-        let mut starts = layout.starts.into_iter();
-        let mut place = |len: usize| starts.next().map(|start| start..start + len);
-        let encoded: Vec<u8> = rows.iter().flat_map(|row| row.to_le_bytes()).collect();
-        bytes[place(encoded.len())?].copy_from_slice(&encoded);
-        for (column, tensor) in self.observations.iter().zip(&finals.observations) {
-            let data = column.data_of(tensor, rows.len())?;
-            bytes[place(data.len())?].copy_from_slice(data);
+        let mut starts = layout.starts.iter().copied();
+        let mut next = || starts.next().expect("a place for every part");
+        let start = next();
+        for (place, row) in bytes[start..].chunks_exact_mut(4).zip(ended) {
+            place.copy_from_slice(&row.to_le_bytes());
         }
-        for (column, tensor) in self.infos.iter().zip(&finals.infos) {
-            let data = column.data_of(tensor, rows.len())?;
-            let whole = &mut bytes[place(column.num_bytes)?];
-            let row_bytes = column.num_bytes / column.shape[0] as usize;
-            for (&row, data) in rows.iter().zip(data.chunks_exact(row_bytes.max(1))) {
-                whole[row as usize * row_bytes..][..row_bytes].copy_from_slice(data);
-            }
+        for data in all(&self.observations, &finals.observations, ended.len())? {
+            bytes[next()..][..data.len()].copy_from_slice(data);
         }
-        Some(bytes)
+        for (data, column) in all(&self.infos, &finals.infos, ended.len())?.into_iter().zip(&self.infos) {
+            scatter(data, column.row_bytes, ended, &mut bytes[next()..]);
+        }
+        Ok(bytes)
     }
+}
 
-    /// Writes the tensors to their places.
-    pub(crate) fn write(&self, parts: &[&[u8]], block: &mut Vec<u8>) {
-        block.clear();
-        let num_copied = parts.len() - usize::from(self.mask.is_some());
-        for (place, (part, &start)) in parts.iter().zip(&self.block.starts).enumerate() {
-            block.resize(start, 0);
-            if place < num_copied {
-                block.extend_from_slice(part);
-            } else {
-                part.chunks(self.num_actions.div_ceil(8)).for_each(|row| self.write_mask(row, block));
-            }
-        }
+/// The data of a list of tensors.
+fn all<'a>(columns: &[Column], tensors: &'a [pb::Tensor], rows: usize) -> Result<Vec<&'a [u8]>, String> {
+    if columns.len() != tensors.len() {
+        return Err(format!("{} tensors for the {} fields of the session", tensors.len(), columns.len()));
     }
+    columns.iter().zip(tensors).map(|(column, tensor)| column.data(Some(tensor), rows)).collect()
+}
 
-    /// Appends the bits of a row as bytes, the lowest bit first.
-    fn write_mask(&self, row: &[u8], block: &mut Vec<u8>) {
-        let end = block.len() + self.num_actions;
-        for &bits in row {
-            // Byte i of the number gets bit i: as 0 or 1 << i, then as 0 or 1.
-            let spread = (u64::from(bits) * 0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
-            let bytes = ((spread + 0x7f7f_7f7f_7f7f_7f7f) >> 7) & 0x0101_0101_0101_0101;
-            block.extend_from_slice(&bytes.to_le_bytes());
-        }
-        block.truncate(end);
+/// Copies the rows of data to these rows of a tensor.
+pub(crate) fn scatter(data: &[u8], row_bytes: usize, rows: &[u32], whole: &mut [u8]) {
+    for (&row, data) in rows.iter().zip(data.chunks_exact(row_bytes.max(1))) {
+        whole[row as usize * row_bytes..][..row_bytes].copy_from_slice(data);
     }
+}
+
+/// Appends the bits of a row as bytes, the lowest bit first.
+fn spread(row: &[u8], num_actions: usize, block: &mut Vec<u8>) {
+    let end = block.len() + num_actions;
+    for &bits in row {
+        // Byte i of the number gets bit i: as 0 or 1 << i, then as 0 or 1.
+        let spread = (u64::from(bits) * 0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
+        let bytes = ((spread + 0x7f7f_7f7f_7f7f_7f7f) >> 7) & 0x0101_0101_0101_0101;
+        block.extend_from_slice(&bytes.to_le_bytes());
+    }
+    block.truncate(end);
 }

@@ -14,23 +14,23 @@ use std::time::Duration;
 use std::{mem, process};
 
 use bytes::Bytes;
+use prost::Message as _;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyTuple};
+use pyo3::types::{PyBool, PyBytes};
 use tetrion::client::session::{Answered, Asked, HeldSession, KINDS, STEP};
 use tetrion::client::{CallSettings, Client, ClientError, OnLoss};
 use tetrion::protocol::{pb, tensor};
 use tetrion::service::Direct;
-use tetrion::service::direct::BlockLayout;
 use tokio::sync::{Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
 use tonic::Status;
 
 use super::block::{Block, read_actions};
 use super::call::{Metadata, decoded, message, metadata_of, refused, seconds};
-use super::columns::StepColumns;
+use super::columns::{Answer, Column, Columns};
 use super::executor::Executor;
-use super::failure::{Failed, described, raised};
+use super::failure::{AnswerError, Failed, described, raised};
 use super::way::{Way, way};
 
 /// Work from which on releasing the GIL pays.
@@ -39,8 +39,8 @@ const LONG: Duration = Duration::from_micros(20);
 /// Size of a block from which on releasing the GIL while it is filled pays.
 const LARGE: usize = 1 << 16;
 
-/// What a step returns to Python: True if its answer is in the block, or a block with the last states of episodes if some
-/// have ended; a tuple with the encoded answer if the block has no room for it. False if nothing was done.
+/// What a call returns to Python whose answer is in a block: True, or a block with the last states of episodes if some have
+/// ended; in a tuple with the numbers of actions that were sent as text. False if nothing was done.
 pub(crate) type Filled<'py> = Bound<'py, PyAny>;
 
 /// The kind of a call, the encoded request and the encoded answer.
@@ -56,10 +56,11 @@ pub(crate) struct PySession {
     held: Mutex<Option<HeldSession>>,
     /// The short way, if the session is in this process.
     direct: RwLock<Option<Direct>>,
-    num_envs: u32,
     is_long: bool,
     /// `None` if memory cannot hold such tensors.
-    columns: Option<StepColumns>,
+    columns: Option<Columns>,
+    /// Size of a block for all environments.
+    whole_bytes: usize,
     /// The last sequence number that this caller knows. The call itself updates it, so no signal can come in between.
     number: AtomicU64,
     /// Whether Python listens to the calls that change the session.
@@ -76,14 +77,13 @@ impl PySession {
     fn new(py: Python<'_>, held: HeldSession, way: Way, raised: Raised) -> PyResult<PySession> {
         // Without the GIL, which the call that holds the session's lock may need.
         let direct = py.detach(|| way.direct(held.name()).transpose().map_err(|status| refused(*status)))?;
-        let columns = StepColumns::of(held.description());
-        let num_envs = held.description().config.as_ref().map_or(0, |config| config.num_envs);
+        let columns = Columns::of(held.description());
         Ok(PySession {
             number: held.number().into(),
             is_long: direct.as_ref().is_some_and(|direct| direct.work() > LONG),
             direct: RwLock::new(direct),
             held: Mutex::new(Some(held)),
-            num_envs,
+            whole_bytes: columns.as_ref().map_or(0, |columns| columns.layout(columns.num_envs).num_bytes),
             columns,
             is_heard: false.into(),
             is_released: false.into(),
@@ -94,20 +94,26 @@ impl PySession {
         })
     }
 
-    fn columns(&self) -> PyResult<&StepColumns> {
+    /// The tensors of the session's answers.
+    ///
+    /// # Errors
+    /// `ValueError` if memory cannot hold them.
+    pub(crate) fn columns(&self) -> PyResult<&Columns> {
         self.columns.as_ref().ok_or_else(|| PyValueError::new_err("no block can have such tensors"))
     }
 
-    /// A block of this session, before anything is done.
+    /// A block of this session with so many rows, before anything is done.
     ///
     /// # Errors
-    /// `ValueError` if it has another size.
-    pub(crate) fn own<'a>(&self, block: &'a Block) -> PyResult<&'a Block> {
-        block.of_size(self.layout()?.num_bytes)
-    }
-
-    fn layout(&self) -> PyResult<&BlockLayout> {
-        Ok(&self.columns()?.block)
+    /// `ValueError` if it is another one.
+    pub(crate) fn own<'a>(&self, block: &'a Block, rows: usize) -> PyResult<&'a Block> {
+        let is_whole = rows == self.columns()?.num_envs;
+        let len = if is_whole { self.whole_bytes } else { self.columns()?.layout(rows).num_bytes };
+        if (block.rows, block.len) == (rows, len) {
+            Ok(block)
+        } else {
+            Err(PyValueError::new_err("the block is another session's"))
+        }
     }
 
     /// The client's session, with the number of the last call.
@@ -148,7 +154,7 @@ impl PySession {
         waited(py, &self.executor, &self.disconnected, &self.raised, call)
     }
 
-    /// Steps all environments the short way. `None` if there is none, or the step is refused: the long way says why.
+    /// Steps environments the short way. `None` if there is none, or the step is refused: the long way says why.
     pub(crate) fn step_directly<'py>(
         &self,
         py: Python<'py>,
@@ -158,27 +164,25 @@ impl PySession {
         let step = |direct: &Direct, bytes: &mut Vec<u8>| {
             self.run(py, |may_wait| self.numbered(|number| direct.step(actions, number, bytes, may_wait)))
         };
-        Ok(match self.directly(block, step)? {
-            Some(Ok(Some(finals))) => {
-                let bytes = self.columns()?.final_bytes(&finals).expect("the session's own tensors");
-                Some(final_block(py, bytes, finals.rows.len())?)
-            }
-            Some(Ok(None)) => Some(PyBool::new(py, true).to_owned().into_any()),
-            _ => None,
-        })
+        let Some(finals) = self.directly(block, step)? else { return Ok(None) };
+        let Some(finals) = finals else { return Ok(Some(whole(py))) };
+        let bytes = self.columns()?.final_bytes(&finals, block.rows).expect("the session's own tensors");
+        final_block(py, bytes, finals.rows.len()).map(Some)
     }
 
+    /// Fills a block the short way. `None` if there is none, or the call is refused.
     fn directly<T>(
         &self,
         block: &Block,
-        job: impl FnOnce(&Direct, &mut Vec<u8>) -> Option<T>,
+        job: impl FnOnce(&Direct, &mut Vec<u8>) -> Option<Result<T, Status>>,
     ) -> PyResult<Option<T>> {
         if self.is_heard.load(Relaxed) {
             return Ok(None);
         }
         let Ok(direct) = self.direct.try_read() else { return Ok(None) };
         let Some(direct) = &*direct else { return Ok(None) };
-        Ok(self.own(block)?.fill(|bytes| job(direct, bytes))?.flatten())
+        let filled = block.fill(|bytes| job(direct, bytes).and_then(Result::ok).ok_or(()))?;
+        Ok(filled.and_then(Result::ok))
     }
 
     /// Runs a job. Releases the GIL if the job is long or must wait for another call, which may need the GIL. The
@@ -209,37 +213,52 @@ impl PySession {
 
     /// The actions in an array, if it is a plain one of integers with one per environment.
     pub(crate) fn actions(&self, actions: &Bound<'_, PyAny>) -> Option<Vec<i32>> {
-        self.is_open().then(|| read_actions(actions, self.num_envs as usize))?
+        self.is_open().then(|| read_actions(actions, self.columns.as_ref()?.num_envs))?
     }
 
-    /// Copies the answer to a step of all environments into a block.
+    /// Copies the answer to a step, a reset or a restore into a block of this session.
+    ///
+    /// # Errors
+    /// `AnswerError` if the answer has other tensors than the session's specs announce.
     pub(crate) fn fill<'py>(
         &self,
         py: Python<'py>,
         block: &Block,
         answered: &Answered,
     ) -> PyResult<Filled<'py>> {
-        let columns = self.columns()?;
-        let block = self.own(block)?;
-        let fill = || {
-            let Ok(answer) = answered.decode::<pb::StepResponse>() else { return Ok(None) };
-            let Some(parts) = columns.parts(&answer) else { return Ok(None) };
-            let finals = match &answer.final_batch {
-                Some(finals) => match columns.final_bytes(finals) {
-                    Some(bytes) => Some((bytes, finals.rows.len())),
-                    None => return Ok(None),
-                },
-                None => None,
-            };
-            let filled = block.fill(|bytes| columns.write(&parts, bytes))?;
-            Ok::<_, PyErr>(filled.map(|()| finals))
+        let (columns, rows) = (self.columns()?, block.rows);
+        let write = |answer: &Answer<'_>| {
+            let filled = block.fill(|bytes| columns.write(answer, rows, bytes))?;
+            filled.unwrap_or_else(|| Err("it broke its reader".to_owned())).map_err(AnswerError::new_err)
         };
-        let filled = if columns.block.num_bytes < LARGE { fill() } else { py.detach(fill) }?;
-        Ok(match filled {
-            None => unread(py, answered),
-            Some(None) => PyBool::new(py, true).to_owned().into_any(),
-            Some(Some((bytes, num_ended))) => final_block(py, bytes, num_ended)?,
-        })
+        let fill = || -> PyResult<_> {
+            if *answered.kind != STEP {
+                // A restore has an answer with the fields of a reset.
+                let answer = pb::ResetResponse::decode(&*answered.message);
+                write(&Answer::of_reset(&answer.map_err(|error| AnswerError::new_err(error.to_string()))?))?;
+                return Ok((None, None));
+            }
+            let answer: pb::StepResponse = answered.decode().map_err(raised)?;
+            write(&Answer::of_step(&answer))?;
+            let finals = answer.final_batch.as_ref().map(|finals| {
+                let bytes = columns.final_bytes(finals, rows).map_err(AnswerError::new_err)?;
+                Ok::<_, PyErr>((bytes, finals.rows.len()))
+            });
+            let actions = answer.actions.as_ref().map(|actions| {
+                let column = Column::new("actions", pb::DataType::Int32, &[]).expect("four bytes a row");
+                column.data(Some(actions), rows).map(<[u8]>::to_vec).map_err(AnswerError::new_err)
+            });
+            Ok((finals.transpose()?, actions.transpose()?))
+        };
+        let (finals, actions) = if block.len < LARGE { fill() } else { py.detach(fill) }?;
+        let filled = match finals {
+            None => whole(py),
+            Some((bytes, num_ended)) => final_block(py, bytes, num_ended)?,
+        };
+        match actions {
+            None => Ok(filled),
+            Some(actions) => Ok((filled, PyBytes::new(py, &actions)).into_pyobject(py)?.into_any()),
+        }
     }
 }
 
@@ -269,12 +288,13 @@ pub(crate) fn nothing(py: Python<'_>) -> Filled<'_> {
     PyBool::new(py, false).to_owned().into_any()
 }
 
-fn final_block(py: Python<'_>, bytes: Vec<u8>, num_ended: usize) -> PyResult<Filled<'_>> {
-    Ok(Bound::new(py, Block::with(bytes, num_ended))?.into_any())
+/// What a call returns that has filled its block.
+pub(crate) fn whole(py: Python<'_>) -> Filled<'_> {
+    PyBool::new(py, true).to_owned().into_any()
 }
 
-fn unread<'py>(py: Python<'py>, answered: &Answered) -> Filled<'py> {
-    PyTuple::new(py, [encoded_answer(py, answered)]).expect("a tuple of one").into_any()
+pub(crate) fn final_block(py: Python<'_>, bytes: Vec<u8>, num_ended: usize) -> PyResult<Filled<'_>> {
+    Ok(Bound::new(py, Block::new(bytes, num_ended))?.into_any())
 }
 
 /// The client's session while a thread has it. Its number is the last one when it is given back.
@@ -432,24 +452,24 @@ impl PySession {
         Ok(heard.into_iter().map(encoded).collect())
     }
 
-    /// Offsets of the tensors in a block: rewards, terminated, truncated, observations, infos and, if the session has
-    /// them, masks.
+    /// Offsets of the tensors in a block of so many rows: rewards, terminated, truncated, observations, infos and, if the
+    /// session has them, masks.
     ///
     /// # Errors
     /// `ValueError` if memory cannot hold such tensors.
-    fn places(&self) -> PyResult<Vec<usize>> {
-        Ok(self.layout()?.starts.clone())
+    fn places(&self, rows: usize) -> PyResult<Vec<usize>> {
+        Ok(self.columns()?.layout(rows).starts)
     }
 
-    /// Offsets in a block with the last states of so many episodes: their rows, the observations of these rows, and the
-    /// infos of all rows.
-    fn final_places(&self, num_ended: usize) -> PyResult<Vec<usize>> {
-        Ok(self.columns()?.final_block(num_ended).starts)
+    /// Offsets in a block with the last states of so many episodes of a step of so many rows: their rows, the observations of
+    /// these rows, and the infos of all rows.
+    fn final_places(&self, rows: usize, num_ended: usize) -> PyResult<Vec<usize>> {
+        Ok(self.columns()?.final_layout(rows, num_ended).starts)
     }
 
-    /// Allocates a block for the tensors of one step.
-    fn block(&self) -> PyResult<Block> {
-        Ok(Block::new(self.layout()?.num_bytes))
+    /// Allocates a block for an answer of so many rows.
+    fn block(&self, rows: usize) -> PyResult<Block> {
+        Ok(Block::new(vec![0; self.columns()?.layout(rows).num_bytes], rows))
     }
 
     /// Steps all environments, with the answer in a block: see `Filled`.
@@ -483,12 +503,27 @@ impl PySession {
         if !self.is_open() {
             return Ok(false);
         }
+        let block = self.own(block.get(), self.columns()?.num_envs)?;
         let reset = |direct: &Direct, bytes: &mut Vec<u8>| {
             self.run(py, |may_wait| {
                 self.numbered(|number| direct.reset(seeds.as_deref(), number, bytes, may_wait))
             })
         };
-        Ok(matches!(self.directly(block.get(), reset)?, Some(Ok(()))))
+        Ok(self.directly(block, reset)?.is_some())
+    }
+
+    /// Makes a call of this kind, a step, a reset or a restore, with an encoded request, and the answer in a block: see
+    /// `Filled`.
+    fn observe<'py>(
+        &self,
+        py: Python<'py>,
+        block: &Bound<'py, Block>,
+        kind: &str,
+        request: &[u8],
+    ) -> PyResult<Filled<'py>> {
+        let (block, asked) = (self.own(block.get(), block.get().rows)?, asked(kind, request)?);
+        let answered = self.wait(py, async { self.held().await.get().call(asked).await })?;
+        self.fill(py, block, &answered)
     }
 
     /// Makes a call of this kind with an encoded request. Returns the encoded answer.
@@ -540,7 +575,7 @@ impl PySession {
         actions: Option<&[i32]>,
     ) -> PyResult<Filled<'py>> {
         let Some(actions) = actions else { return Ok(nothing(py)) };
-        let block = self.own(block.get())?;
+        let block = self.own(block.get(), actions.len())?;
         if let Some(filled) = self.step_directly(py, block, actions)? {
             return Ok(filled);
         }

@@ -138,6 +138,19 @@ impl PySessionStream {
         Ok(encoded_answer(py, &answered))
     }
 
+    /// Makes a call of this kind with an encoded request, and the answer in a block, like `Session.observe`.
+    fn observe<'py>(
+        &self,
+        py: Python<'py>,
+        block: &Bound<'py, Block>,
+        kind: &str,
+        request: &[u8],
+    ) -> PyResult<Filled<'py>> {
+        let session = self.session.get();
+        let block = session.own(block.get(), block.get().rows)?;
+        session.fill(py, block, &self.exchange(py, asked(kind, request)?)?)
+    }
+
     /// Sends an encoded request of this kind without waiting.
     fn send(&self, py: Python<'_>, kind: &str, request: &[u8]) -> PyResult<()> {
         self.push(py, asked(kind, request)?)
@@ -154,10 +167,11 @@ impl PySessionStream {
         Ok(encoded_answer(py, &self.pull(py)?))
     }
 
-    /// Waits for the answer to the earliest request, a step of all environments, and copies it into a block: see `Filled`.
+    /// Waits for the answer to the earliest request, a step, and copies it into a block: see `Filled`.
     fn receive_step<'py>(&self, py: Python<'py>, block: &Bound<'py, Block>) -> PyResult<Filled<'py>> {
-        let block = self.session.get().own(block.get())?;
-        self.session.get().fill(py, block, &self.pull(py)?)
+        let session = self.session.get();
+        let block = session.own(block.get(), block.get().rows)?;
+        session.fill(py, block, &self.pull(py)?)
     }
 
     /// Ends the stream in an orderly way.
@@ -180,7 +194,7 @@ impl PySessionStream {
     fn take<'py>(&self, py: Python<'py>, block: &Block, actions: Option<&[i32]>) -> PyResult<Filled<'py>> {
         let Some(actions) = actions else { return Ok(nothing(py)) };
         let session = self.session.get();
-        let block = session.own(block)?;
+        let block = session.own(block, actions.len())?;
         if self.is_idle() {
             if let Some(filled) = session.step_directly(py, block, actions)? {
                 return Ok(filled);

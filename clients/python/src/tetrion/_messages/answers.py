@@ -1,4 +1,4 @@
-"""The answers of a session as numpy arrays."""
+"""The answers of a session as numpy arrays, and what they must have in common."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tetrion._checks.failures import invalid_answer
-from tetrion._messages.tensors import Arrays, Specs, Tensors, column
+from tetrion._messages.tensors import Arrays, Specs, column
 from tetrion._pb import messages as pb
 
 
@@ -72,13 +72,15 @@ _MAX_SIDE = 256
 
 
 class AnswerDecoder:
-    """Decodes the answers of one session, and compares them with the requests.
+    """What the answers of one session have in common.
 
     Attributes:
         num_envs: Number of environments of the session.
         num_actions: Number of actions.
+        has_mask: Whether answers have action masks.
         observations: Specs of the observations.
         infos: Specs of the infos.
+        final_infos: Specs of the infos of last states.
     """
 
     def __init__(self, session: pb.Session) -> None:
@@ -88,8 +90,9 @@ class AnswerDecoder:
             InvalidAnswerError: No session can have such specs, or this many environments.
         """
         self.num_envs = session.config.num_envs
+        self.has_mask = session.config.action_mask_format == pb.ACTION_MASK_FORMAT_BITS
         self.observations = Specs(session.observation_specs)
-        self.infos = Specs(session.info_specs)
+        self.infos = self.final_infos = Specs(session.info_specs)
         high = session.action_spec.high
         if not 0 <= high < MAX_BYTES:
             raise invalid_answer(f"the session has actions up to {high}")
@@ -101,41 +104,6 @@ class AnswerDecoder:
     def rows(self, request: Any) -> int:
         """Number of environments in a request."""
         return len(request.envs.ids) if request.has("envs") else self.num_envs
-
-    def observed(self, request: Any, response: pb.ResetResponse | pb.RestoreStateResponse) -> Observed:
-        """The answer to a reset or a restore."""
-        rows = self.rows(request)
-        return Observed(
-            Tensors(self.observations, response.observations, rows),
-            self._action_mask(response, rows),
-            Tensors(self.infos, response.infos, rows),
-        )
-
-    def stepped(self, request: Any, response: pb.StepResponse) -> Stepped:
-        """The answer to a step."""
-        rows = self.rows(request)
-        final = self.final(response.final_batch, rows) if response.has("final_batch") else None
-        return Stepped(
-            Tensors(self.observations, response.observations, rows),
-            column(response.rewards, "rewards", np.float32, (rows,)),
-            column(response.terminated, "terminated", np.bool_, (rows,)),
-            column(response.truncated, "truncated", np.bool_, (rows,)),
-            self._action_mask(response, rows),
-            Tensors(self.infos, response.infos, rows),
-            final,
-            column(response.actions, "actions", np.int32, (rows,)) if request.text_actions else None,
-        )
-
-    def final(self, last: pb.FinalBatch, rows: int) -> Final:
-        """The last states of episodes, in the answer to a step of `rows` environments."""
-        ended = np.fromiter(last.rows, np.int64, len(last.rows))
-        if (ended >= rows).any() or (ended[1:] <= ended[:-1]).any():
-            raise invalid_answer(f"the last states are of the rows {list(last.rows)} of {rows}")
-        return Final(
-            ended,
-            Tensors(self.observations, last.observations, ended.size),
-            Tensors(self.infos, last.infos, ended.size),
-        )
 
     def listed(self, what: str, request: Any, items: Sequence[Any]) -> list[Any]:
         """Snapshots or drawings, one per environment."""
@@ -150,15 +118,6 @@ class AnswerDecoder:
         if len(shape) != 4 or (shape[0], shape[3]) != (rows, 3):
             raise invalid_answer(f"pixels are {shape}, expected ({rows}, height, width, 3)")
         return column(tensor, "pixels", np.uint8, shape)
-
-    def _action_mask(
-        self, response: pb.ResetResponse | pb.RestoreStateResponse | pb.StepResponse, rows: int
-    ) -> npt.NDArray[np.bool_] | None:
-        """The action mask of an answer, if any."""
-        if not response.has("action_mask"):
-            return None
-        bits = column(response.action_mask, "action_mask", np.uint8, (rows, -(-self.num_actions // 8)))
-        return np.unpackbits(bits, axis=1, count=self.num_actions, bitorder="little").view(np.bool_)
 
 
 def check_size(rules: pb.Rules) -> None:

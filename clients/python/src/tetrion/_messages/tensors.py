@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from tetrion._checks import arguments
 from tetrion._checks.failures import invalid_answer
-from tetrion._checks.names import unknown
 from tetrion._pb import messages as pb
 from tetrion.errors import InvalidArgumentError
 
@@ -142,6 +141,10 @@ class Specs:
         sizes = (dtype.itemsize * math.prod(shape) for dtype, shape in zip(self.dtypes, self.shapes, strict=True))
         self.row_bytes = sum(sizes)
 
+    def formats(self, rows: int) -> list[tuple[Any, tuple[int, ...]]]:
+        """The types and shapes of arrays with so many rows."""
+        return [(dtype, (rows, *shape)) for dtype, shape in zip(self.dtypes, self.shapes, strict=True)]
+
 
 class Arrays(Mapping[str, npt.NDArray[np.generic]]):
     """The tensors of an answer by the names of their specs, as arrays.
@@ -176,70 +179,3 @@ class Arrays(Mapping[str, npt.NDArray[np.generic]]):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles as a dict of arrays."""
         return dict, (dict(self),)
-
-
-class LazyArrays(Arrays):
-    """Arrays that are created when they are first read.
-
-    The answer to a step has a dozen tensors, and most callers read three of them.
-    """
-
-    __slots__ = ("_specs",)
-
-    def __init__(self, specs: Specs) -> None:
-        """Stores the names of an answer's tensors."""
-        super().__init__({})
-        self._specs = specs
-
-    def _array(self, place: int, name: str) -> npt.NDArray[np.generic]:
-        """Creates the array with this index and name."""
-        raise NotImplementedError
-
-    def __getitem__(self, name: str) -> npt.NDArray[np.generic]:
-        """The tensor of this name as an array.
-
-        Raises:
-            InvalidAnswerError: The server sent a tensor of another type or another shape.
-        """
-        array = self._arrays.get(name)
-        if array is None:
-            places = self._specs.places
-            if name not in places:
-                raise KeyError(unknown("field of this session", name, places))
-            array = self._arrays[name] = self._array(places[name], name)
-        return array
-
-    def __iter__(self) -> Iterator[str]:
-        """Iterates over the names in order."""
-        return iter(self._specs.places)
-
-    def __len__(self) -> int:
-        """Number of arrays."""
-        return len(self._specs.places)
-
-
-class Tensors(LazyArrays):
-    """The tensors of a message."""
-
-    __slots__ = ("_rows", "_tensors")
-
-    def __init__(self, specs: Specs, tensors: Sequence[pb.Tensor], rows: int) -> None:
-        """Stores the names of an answer's tensors.
-
-        Args:
-            specs: The specs of the session.
-            tensors: One per spec.
-            rows: Number of rows of each tensor.
-
-        Raises:
-            InvalidAnswerError: The numbers of tensors and specs differ.
-        """
-        if len(specs.places) != len(tensors):
-            raise invalid_answer(f"{len(tensors)} tensors for the {len(specs.places)} fields of the session")
-        super().__init__(specs)
-        self._tensors = tensors
-        self._rows = rows
-
-    def _array(self, place: int, name: str) -> npt.NDArray[np.generic]:
-        specs = self._specs
-        return column(self._tensors[place], name, specs.dtypes[place], (self._rows, *specs.shapes[place]))

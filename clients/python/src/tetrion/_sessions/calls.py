@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tetrion import _native
 from tetrion._checks import arguments, keywords
+from tetrion._checks.failures import invalid_answer
 from tetrion._messages.answers import Observed, Stepped
 from tetrion._messages.listing import PlacementsOptions, placements_request
 from tetrion._messages.placements import Placements
@@ -17,6 +18,7 @@ from tetrion._messages.requests import PositionsLike, positions_message
 from tetrion._messages.seedings import DrawnSeeds, SeedsLike, session_seeding
 from tetrion._messages.tensors import from_numpy
 from tetrion._pb import messages as pb
+from tetrion._sessions.blocks import Block
 from tetrion._sessions.link import KINDS, Link
 from tetrion.errors import InvalidArgumentError
 
@@ -41,6 +43,7 @@ class Calls:
         self._link = link
         self._native = native
         self._answers = link.answers
+        self._blocks = link.blocks
 
     def __reduce__(self) -> Any:
         """Refuses to be pickled or copied: the copy would change the same session."""
@@ -49,14 +52,31 @@ class Calls:
             "and sessions of other processes can restore snapshots of save_state()"
         )
 
-    def _call(self, kind: str, request: Any) -> Any:
-        """Sends a request, which is called `kind` in `StepStreamRequest`, and waits for its answer."""
+    def _check(self, kind: str) -> None:
+        """Checks that a call of this kind can be made now."""
         self._link.connection.check_usable()
-        with self._link.connection.calling():
-            response = KINDS[kind][1].decode(self._native.call(kind, request.encode()))
+
+    def _told(self) -> None:
+        """Tells the listeners of what was done."""
         if self._link.listeners:
             self._link.tell()
+
+    def _call(self, kind: str, request: Any) -> Any:
+        """Sends a request, which is called `kind` in `StepStreamRequest`, and waits for its answer."""
+        self._check(kind)
+        with self._link.connection.calling():
+            response = KINDS[kind][1].decode(self._native.call(kind, request.encode()))
+        self._told()
         return response
+
+    def _observe(self, kind: str, request: Any) -> tuple[Block, Any]:
+        """Sends a request like `_call`. The answer is in a block, and what was done beside it."""
+        self._check(kind)
+        block = self._blocks.next(self._answers.rows(request))
+        with self._link.connection.calling():
+            done = self._native.observe(block.bytes, kind, request.encode())
+        self._told()
+        return block, done
 
     def reset(self, env_ids: EnvIds = None, *, seeds: SeedsLike = None, piece_sequences: Sequence[str] = ()) -> Observed:
         """Starts new episodes.
@@ -73,7 +93,12 @@ class Calls:
             if observed is not None:
                 return observed
         request = pb.ResetRequest(envs=ids(env_ids), seeding=session_seeding(seeds, piece_sequences))
-        return self._answers.observed(request, self._call("reset", request))
+        return self._observed("reset", request)
+
+    def _observed(self, kind: str, request: Any) -> Observed:
+        """The state after a reset or a restore."""
+        block, _ = self._observe(kind, request)
+        return self._blocks.observed(block)
 
     def _reset_all(self, seeds: SeedsLike) -> Observed | None:
         """Starts an episode in each environment without messages; None if it was not done."""
@@ -84,8 +109,8 @@ class Calls:
             listed = arguments.seeds("seeds", seeds)
             if len(listed) != self._answers.num_envs:
                 return None
-        block = self._link.blocks.next()
-        return self._link.blocks.observed(block) if self._native.reset(block.bytes, listed) else None
+        block = self._blocks.next()
+        return self._blocks.observed(block) if self._native.reset(block.bytes, listed) else None
 
     def step(self, actions: npt.ArrayLike | Sequence[str], env_ids: EnvIds = None) -> Stepped:
         """Takes one action per environment.
@@ -100,7 +125,10 @@ class Calls:
                 return stepped
         self._save_unsaved()
         request = self._step_request(actions, env_ids)
-        return self._answers.stepped(request, self._call("step", request))
+        stepped = self._blocks.stepped(*self._observe("step", request))
+        if stepped is None or (stepped.actions is None and request.text_actions):
+            raise invalid_answer("the answer to actions as text has no numbers of actions")
+        return stepped
 
     def _step_one(self, action: int) -> Stepped:
         """Takes one 32-bit action in the only environment."""
@@ -112,14 +140,13 @@ class Calls:
         link = self._link
         if link.listeners:
             self._save_unsaved()
-        block = link.blocks.next()
+        block = self._blocks.next()
         try:
             done = step(block.bytes, actions)
         except (_native.CallError, _native.AnswerError) as error:
             raise link.connection.raised(error) from None
-        if link.listeners:
-            link.tell()
-        return link.blocks.stepped(block, done)
+        self._told()
+        return self._blocks.stepped(block, done)
 
     def _save_unsaved(self) -> None:
         """Takes the snapshots that listeners need before the next action."""
@@ -157,7 +184,7 @@ class Calls:
             reseed = arguments.integer("reseed", reseed, 0, arguments.U64)
         wanted = positions_message(positions, None, self._link.connection.catalog, self._link.message.config.rules)
         request = pb.RestoreStateRequest(envs=ids(env_ids), positions=wanted, reseed=reseed)
-        return self._answers.observed(request, self._call("restore_state", request))
+        return self._observed("restore_state", request)
 
     def fork(self, env_id: int, env_ids: EnvIds = None, *, reseed: int | None = None) -> Observed:
         """Copies the state of one environment into others, to try several futures.

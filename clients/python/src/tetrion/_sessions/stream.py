@@ -50,11 +50,10 @@ class StepStream(Calls):
         """Number of requests sent ahead whose answers have not been received."""
         return len(self._sent)
 
-    def _call(self, kind: str, request: Any) -> Any:
+    def _check(self, kind: str) -> None:
         self._check_open(kind)
         if self._sent:
             raise RuntimeError("receive the answers to what was sent ahead first")
-        return super()._call(kind, request)
 
     def _check_open(self, kind: str) -> None:
         self._link.connection.check_usable()
@@ -80,8 +79,7 @@ class StepStream(Calls):
             # After a lost server or Ctrl-C, the request still waits for its answer.
             while len(self._sent) > self._stream.in_flight():
                 self._sent.popleft()
-        if self._link.listeners:
-            self._link.tell()
+        self._told()
         return received
 
     def send_step(self, actions: npt.ArrayLike, env_ids: EnvIds = None) -> None:
@@ -98,12 +96,9 @@ class StepStream(Calls):
 
     def receive_step(self) -> Stepped:
         """Waits for the answer to the earliest request sent ahead, which must be a step."""
-        blocks, request = self._link.blocks, self._sent[0][1] if self._sent else None
-        if request is not None:
-            response = self._receive("step", lambda: pb.StepResponse.decode(self._stream.receive()))
-            return self._answers.stepped(request, response)
-        block = blocks.next()
-        stepped = blocks.stepped(block, self._receive("step", lambda: self._stream.receive_step(block.bytes)))
+        request = self._sent[0][1] if self._sent else None
+        block = self._blocks.next(None if request is None else self._answers.rows(request))
+        stepped = self._blocks.stepped(block, self._receive("step", lambda: self._stream.receive_step(block.bytes)))
         assert stepped is not None, "an answer came"
         return stepped
 
