@@ -1,4 +1,4 @@
-//! Steps and resets of a session without messages, for a caller in the same process.
+//! Calls of a session without encoded messages, for a caller in the same process.
 //!
 //! For one environment, a step through messages takes a hundred times as long as the game itself. Here the caller
 //! passes actions and a block of bytes, into which the step writes every tensor of the answer. The session's state
@@ -13,40 +13,25 @@ use tonic::Status;
 
 pub use super::layout::{BlockLayout, SLACK};
 
-use super::metrics::SessionCounters;
+use super::answers::Answers;
+use super::calls::SLICE;
+use super::enumerate::Question;
+use super::environment::Environments;
 use super::refusal::Refusal;
 use super::session_state::SessionState;
-use super::sessions::{LeasedSession, SessionStore};
-use tetrion_protocol::pb;
+use super::sessions::LeasedSession;
+use tetrion_protocol::pb::enumerate_placements_request::Source;
+use tetrion_protocol::{envs, pb};
 
 /// A handle to a session in this process. While it exists, the session's lease does not run out.
 pub struct Direct {
     session: Arc<LeasedSession>,
-    store: Arc<SessionStore>,
-    counters: SessionCounters,
+    service: Environments,
 }
 
 impl Direct {
-    pub(super) fn new(
-        session: Arc<LeasedSession>,
-        store: Arc<SessionStore>,
-        counters: SessionCounters,
-    ) -> Direct {
-        Direct { session, store, counters }
-    }
-
-    /// Number of environments, which is also the number of rows in a block.
-    pub fn num_envs(&self) -> u32 {
-        self.session.num_envs()
-    }
-
-    /// Places of the tensors in a block. If a block has [`SLACK`] bytes of capacity after its last byte, filling it
-    /// allocates no memory.
-    ///
-    /// # Panics
-    /// In an asynchronous task, because it waits for the session's lock. The other methods panic there too.
-    pub fn block(&self) -> BlockLayout {
-        self.session.read_blocking(SessionState::block)
+    pub(super) fn new(session: Arc<LeasedSession>, service: Environments) -> Direct {
+        Direct { session, service }
     }
 
     /// Rough time of a step or a reset.
@@ -54,39 +39,72 @@ impl Direct {
         self.session.costs().of_step(None)
     }
 
-    /// Performs one action per environment. `number` must be the next sequence number of the session. Where an
-    /// environment already shows its next episode, returns the last states of the ended episodes. Returns the outer `None`
-    /// if another call has the session and `may_wait` is false.
+    /// Performs one action in each of these environments; `None` means all. `number` must be the next sequence number of
+    /// the session. Where an environment already shows its next episode, returns the last states of the ended episodes.
+    /// Returns the outer `None` if another call has the session and `may_wait` is false.
     ///
     /// # Errors
     /// The errors of Step. Then nothing has changed, and neither has the block.
+    ///
+    /// # Panics
+    /// In an asynchronous task, because it waits for the session's lock. The other methods panic there too.
     pub fn step(
         &self,
-        actions: &[i32],
+        (actions, env_ids): (&[i32], Option<&[u32]>),
         number: u64,
         block: &mut Vec<u8>,
         may_wait: bool,
     ) -> Option<Result<Option<pb::FinalBatch>, Status>> {
-        let done = self.call(may_wait, |state| state.step_into(actions, number, block))?;
+        let done = self.call(may_wait, |state| state.step_into(actions, env_ids, number, block))?;
         if done.is_ok() {
-            self.counters.steps.increment(actions.len() as u64);
+            self.service.count_steps(actions.len() as u64);
         }
         Some(done)
     }
 
-    /// Starts episodes in all environments, from one seed each, or the next episode of each. Returns `None` like
+    /// Starts episodes in these environments, from one seed each, or the next episode of each. Returns `None` like
     /// [`Direct::step`].
     ///
     /// # Errors
     /// The errors of Reset. Then nothing has changed, and neither has the block.
     pub fn reset(
         &self,
-        seeds: Option<&[u64]>,
+        (seeds, env_ids): (Option<&[u64]>, Option<&[u32]>),
         number: u64,
         block: &mut Vec<u8>,
         may_wait: bool,
     ) -> Option<Result<(), Status>> {
-        self.call(may_wait, |state| state.reset_into(seeds, number, block))
+        self.call(may_wait, |state| state.reset_into(seeds, env_ids, number, block))
+    }
+
+    /// Lists placements of the session's environments. Returns `None` if the request is better made as a call: it is about
+    /// other positions, asks a policy or for exact values, or takes long; or like [`Direct::step`].
+    ///
+    /// # Errors
+    /// The errors of EnumeratePlacements.
+    pub fn enumerate(
+        &self,
+        mut request: pb::EnumeratePlacementsRequest,
+        may_wait: bool,
+    ) -> Option<Result<pb::EnumeratePlacementsResponse, Status>> {
+        let Some(Source::SessionEnvs(named)) = request.source.take() else { return None };
+        if request.policy.is_some() || request.include_optimal_values {
+            return None;
+        }
+        let (env_ids, answers) = (envs::decode(named.envs.as_ref()), Answers::default());
+        if self.session.costs().of_positions(env_ids) > SLICE {
+            return None;
+        }
+        let question =
+            self.call(may_wait, |state| Question::of_session(state, env_ids, &mut request, None, &answers))?;
+        let question = match question {
+            Ok(question) => question,
+            Err(status) => return Some(Err(status)),
+        };
+        if question.time() > SLICE {
+            return None;
+        }
+        Some(self.service.list(question, &answers).map_err(Status::from))
     }
 
     fn call<T>(
@@ -102,7 +120,7 @@ impl Direct {
 impl Drop for Direct {
     /// Renews the session's lease, which has not run while the handle existed.
     fn drop(&mut self) {
-        self.store.renew(&self.session);
+        self.service.renew(&self.session);
     }
 }
 

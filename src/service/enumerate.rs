@@ -128,18 +128,12 @@ impl Question {
         lane: &CallLane,
         answers: Answers,
     ) -> Result<pb::EnumeratePlacementsResponse, Refusal> {
-        if self.options.position_features && self.features.is_none() {
-            return Err(Refusal::field("include_position_features", "is true, but no features are selected"));
-        }
-        let work = self.time_of_listing(self.positions.len()) + self.time_of_policy();
+        let work = self.time();
         let under_way = lane.begin(work);
         if under_way.is_here() {
-            return answers.make(self.size()?.bytes, || {
-                let columns = self.enumerate(kernel, 0..self.positions.len());
-                self.judge(kernel, &columns, u64::MAX);
-                Ok(self.encode(columns))
-            });
+            return self.answer_here(kernel, &answers);
         }
+        self.check()?;
         lane.check(work)?;
         let per_slice = |work: Duration| (SLICE.as_nanos() / work.as_nanos().max(1)).max(1);
         let slice = per_slice(self.time_of_listing(1)) as usize;
@@ -166,6 +160,32 @@ impl Question {
             }),
         })
         .await
+    }
+
+    /// Lists the placements on this thread.
+    pub fn answer_here(
+        mut self,
+        kernel: Kernel,
+        answers: &Answers,
+    ) -> Result<pb::EnumeratePlacementsResponse, Refusal> {
+        self.check()?;
+        answers.make(self.size()?.bytes, || {
+            let columns = self.enumerate(kernel, 0..self.positions.len());
+            self.judge(kernel, &columns, u64::MAX);
+            Ok(self.encode(columns))
+        })
+    }
+
+    fn check(&self) -> Result<(), Refusal> {
+        if self.options.position_features && self.features.is_none() {
+            return Err(Refusal::field("include_position_features", "is true, but no features are selected"));
+        }
+        Ok(())
+    }
+
+    /// Rough time of the whole answer.
+    pub fn time(&self) -> Duration {
+        self.time_of_listing(self.positions.len()) + self.time_of_policy()
     }
 
     /// Rough time of a thought of the policy. One without a search also measures all features of a position then.

@@ -75,7 +75,33 @@ impl Environments {
     /// If no such session exists.
     pub fn direct(&self, session: &str) -> Result<Direct, Status> {
         let session = self.store.find(&Caller::default(), "session", session).map_err(Status::from)?;
-        Ok(Direct::new(session, self.store.clone(), self.counters.clone()))
+        Ok(Direct::new(session, self.clone()))
+    }
+
+    /// Counts steps that were taken.
+    pub(super) fn count_steps(&self, steps: u64) {
+        self.counters.steps.increment(steps);
+    }
+
+    /// Renews the lease of a session.
+    pub(super) fn renew(&self, session: &Arc<LeasedSession>) {
+        self.store.renew(session);
+    }
+
+    /// Lists placements on this thread.
+    pub(super) fn list(
+        &self,
+        question: Question,
+        answers: &Answers,
+    ) -> Result<pb::EnumeratePlacementsResponse, Refusal> {
+        let answer = question.answer_here(self.facts.kernel, answers)?;
+        self.count_placements(&answer);
+        Ok(answer)
+    }
+
+    fn count_placements(&self, answer: &pb::EnumeratePlacementsResponse) {
+        let rows = answer.actions.as_ref().and_then(|actions| actions.shape.first());
+        self.counters.placements.increment(rows.copied().unwrap_or(0).into());
     }
 
     /// Splits a request into the caller's desk and the message.
@@ -175,7 +201,7 @@ impl Desk {
         let mut stepping = Stepping::new(request, self.answers.clone());
         let step = move |state: &mut SessionState, rows| stepping.advance(state, rows);
         let answer = session.call_by_rows(&self.lane, size, step).await?;
-        self.service.counters.steps.increment(rows);
+        self.service.count_steps(rows);
         Ok(answer)
     }
 
@@ -246,8 +272,7 @@ impl Desk {
         };
         // Without the session's lock, so that steps of the session need not wait.
         let answer = question.answer(self.service.facts.kernel, &self.lane, self.answers.clone()).await?;
-        let rows = answer.actions.as_ref().and_then(|actions| actions.shape.first());
-        self.service.counters.placements.increment(rows.copied().unwrap_or(0).into());
+        self.service.count_placements(&answer);
         Ok(answer)
     }
 

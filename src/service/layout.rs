@@ -169,19 +169,14 @@ impl AnswerLayout {
         }
     }
 
-    /// Places of all tensors in the block of a step of all environments.
-    pub fn block(&self, batch: &EnvBatch) -> BlockLayout {
-        let rows = batch.config().num_envs as usize;
-        let seen = self.observations.iter().chain(&self.infos).map(|part| part.row_bytes);
-        let mask = self
-            .action_mask
-            .iter()
-            .map(|_| batch.spec(Field::ActionMask).shape.iter().product::<u32>() as usize);
-        BlockLayout::new([4, 1, 1].into_iter().chain(seen).chain(mask).map(|row_bytes| rows * row_bytes))
-    }
-
-    /// Replaces the contents of a block by the tensors of a step of all environments, at [`AnswerLayout::block`].
-    pub fn write(&self, batch: &EnvBatch, outcome: &StepOutcome, block: &mut Vec<u8>) {
+    /// Replaces the contents of a block by the tensors of a step of these environments, in the order of [`BlockLayout`].
+    pub fn write(
+        &self,
+        batch: &EnvBatch,
+        env_ids: Option<&[u32]>,
+        outcome: &StepOutcome,
+        block: &mut Vec<u8>,
+    ) {
         block.clear();
         block.resize(outcome.rewards.len() * 4, 0);
         for (place, reward) in block.as_chunks_mut().0.iter_mut().zip(&outcome.rewards) {
@@ -194,7 +189,7 @@ impl AnswerLayout {
         let mask = self.action_mask.iter().map(|_| Field::ActionMask);
         for field in self.observations.iter().chain(&self.infos).map(|part| part.field).chain(mask) {
             align(block);
-            batch.observe(field, None, block);
+            batch.observe(field, env_ids, block);
         }
     }
 

@@ -21,7 +21,7 @@ use super::changing::{Beginning, Rooms, States};
 use super::costs::Costs;
 use super::history::History;
 use super::judging::GameView;
-use super::layout::{ANSWER_OVERHEAD, AnswerLayout, BlockLayout};
+use super::layout::{ANSWER_OVERHEAD, AnswerLayout};
 use super::memory::Memory;
 use super::places::CallPlace;
 use super::refusal::Refusal;
@@ -263,53 +263,50 @@ impl SessionState {
         self.keep(kept, number, answer);
     }
 
-    /// Places of the tensors in a block.
-    pub fn block(&self) -> BlockLayout {
-        self.layout.block(&self.batch)
-    }
-
-    /// Steps all environments as a Step does, and writes the tensors of the answer into `block`. A refused
+    /// Steps these environments as a Step does, and writes the tensors of the answer into `block`. A refused
     /// call leaves the block unchanged. Returns the last states of ended episodes.
     pub fn step_into(
         &mut self,
         actions: &[i32],
+        env_ids: Option<&[u32]>,
         number: u64,
         block: &mut Vec<u8>,
     ) -> Result<Option<pb::FinalBatch>, Refusal> {
         let SessionState { batch, sequence, layout, memory, watched, history, outcome, .. } = self;
         sequence.run_once(number, |_| {
-            batch.step_into(actions, None, outcome)?;
-            watched.follow_step(batch, None, outcome);
+            batch.step_into(actions, env_ids, outcome)?;
+            watched.follow_step(batch, env_ids, outcome);
             history.begin_step(actions.len());
-            history.follow_step(batch, None, outcome);
+            history.follow_step(batch, env_ids, outcome);
             Ok(())
         })?;
         memory.keep(None);
-        layout.write(batch, outcome, block);
+        layout.write(batch, env_ids, outcome, block);
         Ok(layout.final_batch(batch, &outcome.finals))
     }
 
-    /// Resets all environments as a Reset does, optionally with seeds, and fills a block. Its rewards and
+    /// Resets these environments as a Reset does, optionally with seeds, and fills a block. Its rewards and
     /// flags are zeros.
     pub fn reset_into(
         &mut self,
         seeds: Option<&[u64]>,
+        env_ids: Option<&[u32]>,
         number: u64,
         block: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
         let SessionState { batch, sequence, layout, memory, watched, outcome, .. } = self;
         let seeding = seeds.map(|seeds| Seeding::Seeds(seeds.to_vec()));
         sequence.run_once(number, |_| {
-            batch.reset(None, seeding.as_ref())?;
-            watched.follow_reset(batch, None);
+            batch.reset(env_ids, seeding.as_ref())?;
+            watched.follow_reset(batch, env_ids);
             Ok(())
         })?;
         memory.keep(None);
         memory.settle();
-        let rows = batch.config().num_envs as usize;
+        let rows = num_rows(batch, env_ids) as usize;
         let (rewards, terminated, truncated) = (vec![0.0; rows], vec![false; rows], vec![false; rows]);
         *outcome = StepOutcome { rewards, terminated, truncated, ..StepOutcome::default() };
-        layout.write(batch, outcome, block);
+        layout.write(batch, env_ids, outcome, block);
         Ok(())
     }
 

@@ -243,32 +243,6 @@ def test_a_refused_step_sent_ahead_leaves_no_answer_behind(client):
     assert envs.step_wait()[3].all()
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda env: env.step(2),
-        lambda env: env.reset(seed=2),
-        lambda env: env.restore_state(tetrion.Drawing([], "L"), reseed=4),
-    ],
-    ids=["step", "reset", "restore"],
-)
-def test_an_interrupted_call_leaves_no_old_rows_behind(client, monkeypatch, call):
-    env, twin = (tetrion.AfterstateEnv(address=client, rules={"width": 6, "height": 8}) for _ in range(2))
-    env.reset(seed=1)
-    twin.reset(seed=1)
-    stream = env._stream._stream
-
-    def interrupted(*args, **kwargs):
-        monkeypatch.undo()
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(stream, "enumerate_placements", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        call(env)
-    call(twin)
-    assert_same(env.step(1)[0], twin.step(1)[0])
-
-
 def test_what_is_refused(client):
     for kwargs, said in (
         ({"observations": ["feature"]}, r"observations\[0\] is 'feature', did you mean 'features'\? expected one of board"),

@@ -89,6 +89,42 @@ def test_requests_sent_ahead_are_still_answered(proxy, client, behind):
         assert stream.step([0, 0]).infos["pieces"].tolist() == [2, 1]
 
 
+@pytest.mark.parametrize("behind", [False, True])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda env: env.step(2),
+        lambda env: env.reset(seed=2),
+        lambda env: env.restore_state(tetrion.Drawing([], "L"), reseed=4),
+    ],
+    ids=["step", "reset", "restore"],
+)
+def test_an_interrupted_call_leaves_no_old_rows_behind(proxy, client, call, behind):
+    """The rows of an afterstate environment mean what they show, also after a call that showed none."""
+    env, twin = (tetrion.AfterstateEnv(address=client, rules={"width": 6, "height": 8}) for _ in range(2))
+    env.reset(seed=1)
+    twin.reset(seed=1)
+    interrupt(proxy, behind, call, env)
+    call(twin)
+    (seen, *_), (expected, *_) = env.step(1), twin.step(1)
+    for name, array in expected.items():
+        np.testing.assert_array_equal(seen[name], array)
+
+
+@pytest.mark.parametrize("behind", [False, True])
+def test_afterstates_sent_ahead_are_still_answered(proxy, client, behind):
+    envs, twins = (tetrion.AfterstateVectorEnv(2, address=client, rules=RULES) for _ in range(2))
+    envs.reset(seed=1)
+    twins.reset(seed=1)
+    proxy.hold(answers=behind)
+    envs.step_async(np.array([1, 0]))
+    interrupt(proxy, behind, envs.step_wait)
+    seen, expected = envs.step_wait()[0], twins.step(np.array([1, 0]))[0]
+    for name, array in expected.items():
+        np.testing.assert_array_equal(seen[name], array)
+    assert envs.step(np.array([0, 0]))[4]["pieces"].tolist() == [2, 2]
+
+
 def test_a_listener_hears_an_interrupted_call_once(proxy, client):
     with client.create_session(env_seeds=[5]) as session, session.stream() as stream:
         recorder = tetrion.Recorder(session)

@@ -302,13 +302,12 @@ def test_games_that_were_not_among_the_pairs(liar, deceived):
 def test_placements_of_an_afterstate_environment(liar, deceived):
     env = tetrion.AfterstateEnv(address=deceived, features=["holes", "max_height"], observations=["features", "afterstates"])
     for name, value, said in (
-        ("feature_columns.names", ["holes"], "features have the shape"),
-        ("afterstates", None, "afterstates of a placement are None, expected (20, 10)"),
-        (
-            "afterstates",
-            tensor(np.zeros((9, 4), np.uint16)),
-            "afterstates of a placement are (4, 10), expected (20, 10)",
-        ),
+        ("features", tensor(np.zeros((9, 1), np.float32)), "features is float32 (9, 1), expected float32 (9, 2)"),
+        ("afterstates", None, "afterstates has the type 0, the shape [] and 0 bytes"),
+        ("afterstates", tensor(np.zeros((9, 4), np.uint16)), "afterstates is uint16 (9, 4), expected uint16 (9, 20)"),
+        ("row_offsets", tensor(np.array([0, -1], np.int32)), "row_offsets are [0, -1], expected them to ascend from 0 to 9"),
+        ("row_offsets", tensor(np.array([0, 3, 9], np.int32)), "row_offsets is int32 (3,), expected int32 (2,)"),
+        ("actions", tensor(np.zeros(8, np.int32)), "row_offsets are [0, 9], expected them to ascend from 0 to 8"),
     ):
 
         def lie(message, name=name, value=value):

@@ -221,6 +221,24 @@ impl HeldSession {
         }
     }
 
+    /// Lists placements of positions that the session does not have.
+    ///
+    /// # Errors
+    /// As for [`HeldSession::call`].
+    pub async fn enumerate_positions(
+        &mut self,
+        message: pb::EnumeratePlacementsRequest,
+    ) -> Result<pb::EnumeratePlacementsResponse, ClientError> {
+        let mut patience = Patience::new();
+        loop {
+            let mut client = self.server.environments();
+            match self.answer(client.enumerate_placements(self.request(message.clone()))).await {
+                Err(error) => self.recover(error, &mut patience).await?,
+                listed => return listed,
+            }
+        }
+    }
+
     /// Reads the session from the server, which renews its lease, and goes on from the server's number. If another
     /// caller has changed the session, it cannot be made again any more.
     ///

@@ -21,7 +21,7 @@ mod stream;
 pub use answer::{Columns, Finals, PlacementList, Shown, Stepped};
 pub use digits::ActionDigit;
 pub use held::HeldSession;
-pub use message::{Answered, Asked, CallKind, KINDS, STEP};
+pub use message::{Answered, Asked, CallKind, ENUMERATE_PLACEMENTS, KINDS, STEP};
 pub use request::{PackedPositions, PieceSource, PlacementsRequest, SessionRequest};
 pub use stream::{SessionStream, StepStream};
 pub use tetrion_protocol::rendering::{ColourScheme, RenderFormat, TextFormat};
@@ -33,7 +33,7 @@ use super::{Client, ClientError, RulesChoice};
 use answer::ColumnNames;
 use call::{answer, patiently, request};
 use digits::ActionDigits;
-use message::{ENUMERATE_PLACEMENTS, RESET, RESTORE_STATE, SAVE_STATE};
+use message::{RESET, RESTORE_STATE, SAVE_STATE};
 use request::encode;
 use tetrion_protocol::{envs, pb, positions, rendering, tensor};
 

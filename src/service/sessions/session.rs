@@ -151,11 +151,6 @@ impl LeasedSession {
         self.done(&mut self.state.blocking_lock(), job)
     }
 
-    /// Reads the state after all earlier calls. Blocks, so it must not run in an asynchronous task.
-    pub fn read_blocking<T>(&self, read: impl FnOnce(&SessionState) -> T) -> T {
-        read(&self.state.blocking_lock())
-    }
-
     /// Runs a job on the session, or returns `None` if another call has the lock.
     pub fn try_call<T>(
         &self,

@@ -3,6 +3,8 @@
 //! A message of Python would copy the tensors of an answer twice. Here they are copied once, after a check that they are
 //! those that the session's specs announce.
 
+use std::borrow::Cow;
+
 use tetrion::protocol::pb;
 use tetrion::protocol::tensor::element_size;
 use tetrion::service::direct::BlockLayout;
@@ -76,6 +78,9 @@ fn columns(specs: &[pb::TensorSpec]) -> Option<Vec<Column>> {
     specs.iter().map(|spec| Column::new(&spec.name, spec.dtype(), &spec.shape)).collect()
 }
 
+/// The data of tensors.
+pub(crate) type Parts<'a> = Vec<Cow<'a, [u8]>>;
+
 /// An answer to a step, a reset or a restore.
 pub(crate) struct Answer<'a> {
     /// Rewards, terminated and truncated, which only a step has.
@@ -114,6 +119,8 @@ pub(crate) struct Columns {
     outcome: [Column; 3],
     pub(crate) observations: Vec<Column>,
     pub(crate) infos: Vec<Column>,
+    /// The infos of last states.
+    pub(crate) final_infos: Vec<Column>,
     /// The mask in messages, whose bits become bytes in a block, and the number of actions.
     mask: Option<(Column, usize)>,
     pub(crate) num_envs: usize,
@@ -152,10 +159,11 @@ impl Columns {
             None => None,
         };
         let outcome = [float, flags("terminated")?, flags("truncated")?];
-        let columns = Columns { outcome, observations, infos, mask, num_envs: num_envs as usize };
+        let (final_infos, num_envs) = (infos.clone(), num_envs as usize);
+        let columns = Columns { outcome, observations, infos, final_infos, mask, num_envs };
         let is_small =
             |bytes: usize| bytes.checked_mul(columns.num_envs).is_some_and(|bytes| bytes <= MAX_BYTES);
-        (num_envs > 0 && columns.row_bytes().all(is_small)).then_some(columns)
+        (columns.num_envs > 0 && columns.row_bytes().all(is_small)).then_some(columns)
     }
 
     /// Bytes of a row of each tensor in a block: rewards, terminated, truncated, observations, infos and, if there are masks,
@@ -170,76 +178,104 @@ impl Columns {
         BlockLayout::new(self.row_bytes().map(|bytes| bytes * rows))
     }
 
-    /// Replaces the contents of a block of so many rows by an answer.
+    /// The data of every tensor of an answer of so many rows, in the order of a block; the masks, which are bits, last.
     ///
     /// # Errors
-    /// What the answer has instead of a tensor. The block is then unchanged.
-    pub(crate) fn write(&self, answer: &Answer<'_>, rows: usize, block: &mut Vec<u8>) -> Result<(), String> {
-        let zeros = vec![0; 4 * rows];
-        let mut parts: Vec<&[u8]> = match answer.outcome {
-            Some(outcome) => self
-                .outcome
-                .iter()
-                .zip(outcome)
-                .map(|(column, tensor)| column.data(tensor, rows))
-                .collect::<Result<_, _>>()?,
-            None => self.outcome.iter().map(|column| &zeros[..column.row_bytes * rows]).collect(),
+    /// What the answer has instead of a tensor.
+    pub(crate) fn parts<'a>(&self, answer: &Answer<'a>, rows: usize) -> Result<Parts<'a>, String> {
+        let mut parts = match answer.outcome {
+            Some(outcome) => {
+                let read = self.outcome.iter().zip(outcome);
+                read.map(|(column, tensor)| column.data(tensor, rows).map(Cow::Borrowed))
+                    .collect::<Result<Vec<_>, _>>()?
+            }
+            None => self.outcome.iter().map(|column| Cow::Owned(vec![0; column.row_bytes * rows])).collect(),
         };
         for (columns, tensors) in [(&self.observations, answer.observations), (&self.infos, answer.infos)] {
-            parts.extend(all(columns, tensors, rows)?);
+            parts.extend(all(columns, tensors, rows)?.into_iter().map(Cow::Borrowed));
         }
-        let mask = match (&self.mask, answer.action_mask) {
-            (Some((column, num_actions)), tensor) => Some((column.data(tensor, rows)?, *num_actions)),
+        match (&self.mask, answer.action_mask) {
+            (Some((column, _)), tensor) => parts.push(column.data(tensor, rows)?.into()),
             (None, Some(_)) => return Err("the answer has masks, and the session has none".to_owned()),
-            (None, None) => None,
-        };
+            (None, None) => {}
+        }
+        Ok(parts)
+    }
+
+    /// The data of every tensor in a block of so many rows.
+    pub(crate) fn parts_of<'a>(&self, block: &'a [u8], rows: usize) -> Parts<'a> {
+        let starts = self.layout(rows).starts.into_iter();
+        starts.zip(self.row_bytes()).map(|(start, bytes)| block[start..][..bytes * rows].into()).collect()
+    }
+
+    /// Replaces the contents of a block of so many rows by the data of an answer.
+    pub(crate) fn write(&self, parts: &Parts<'_>, rows: usize, block: &mut Vec<u8>) {
         let layout = self.layout(rows);
-        let mut starts = layout.starts.iter();
         block.clear();
-        for (part, &start) in parts.into_iter().zip(starts.by_ref()) {
-            block.resize(start, 0);
-            block.extend_from_slice(part);
+        for (place, (part, &start)) in parts.iter().zip(&layout.starts).enumerate() {
+            match &self.mask {
+                Some((_, num_actions)) if place + 1 == layout.starts.len() => {
+                    put(&[], start, block);
+                    part.chunks(num_actions.div_ceil(8)).for_each(|row| spread(row, *num_actions, block));
+                }
+                _ => put(part, start, block),
+            }
         }
-        if let (Some((bits, num_actions)), Some(&start)) = (mask, starts.next()) {
-            block.resize(start, 0);
-            bits.chunks(num_actions.div_ceil(8)).for_each(|row| spread(row, num_actions, block));
-        }
-        Ok(())
     }
 
     /// Places of the last states of so many episodes: their rows, the observations of these rows, and infos of all `rows`.
     pub(crate) fn final_layout(&self, rows: usize, num_ended: usize) -> BlockLayout {
         let observed = self.observations.iter().map(|column| column.row_bytes * num_ended);
-        let infos = self.infos.iter().map(|column| column.row_bytes * rows);
+        let infos = self.final_infos.iter().map(|column| column.row_bytes * rows);
         BlockLayout::new(std::iter::once(4 * num_ended).chain(observed).chain(infos))
     }
 
-    /// The last states of episodes in an answer of so many rows, as [`Columns::final_layout`] has them; infos of other rows
-    /// are 0.
+    /// The data of the last states of episodes in an answer of so many rows: observations, then infos.
     ///
     /// # Errors
     /// What is wrong with their rows or tensors.
-    pub(crate) fn final_bytes(&self, finals: &pb::FinalBatch, rows: usize) -> Result<Vec<u8>, String> {
+    pub(crate) fn finals<'a>(
+        &self,
+        finals: &'a pb::FinalBatch,
+        rows: usize,
+    ) -> Result<Vec<&'a [u8]>, String> {
         let ended = &finals.rows;
         if !ended.is_sorted_by(|a, b| a < b) || ended.last().is_some_and(|&last| last as usize >= rows) {
             return Err(format!("the last states are of the rows {ended:?} of {rows}"));
         }
+        let mut parts = all(&self.observations, &finals.observations, ended.len())?;
+        parts.extend(all(&self.infos, &finals.infos, ended.len())?);
+        Ok(parts)
+    }
+
+    /// A block with the last states of the episodes in these rows of an answer, as [`Columns::final_layout`] has them; infos
+    /// of other rows are 0.
+    pub(crate) fn final_block(&self, ended: &[u32], parts: &[&[u8]], rows: usize) -> Vec<u8> {
         let layout = self.final_layout(rows, ended.len());
         let mut bytes = vec![0; layout.num_bytes];
-        let mut starts = layout.starts.iter().copied();
-        let mut next = || starts.next().expect("a place for every part");
-        let start = next();
-        for (place, row) in bytes[start..].chunks_exact_mut(4).zip(ended) {
+        let (first, starts) = layout.starts.split_first().expect("the rows");
+        for (place, row) in bytes[*first..].chunks_exact_mut(4).zip(ended) {
             place.copy_from_slice(&row.to_le_bytes());
         }
-        for data in all(&self.observations, &finals.observations, ended.len())? {
-            bytes[next()..][..data.len()].copy_from_slice(data);
+        let (observations, infos) = parts.split_at(self.observations.len());
+        let (observed, informed) = starts.split_at(observations.len());
+        for (data, &start) in observations.iter().zip(observed) {
+            bytes[start..][..data.len()].copy_from_slice(data);
         }
-        for (data, column) in all(&self.infos, &finals.infos, ended.len())?.into_iter().zip(&self.infos) {
-            scatter(data, column.row_bytes, ended, &mut bytes[next()..]);
+        for ((data, column), &start) in infos.iter().zip(&self.final_infos).zip(informed) {
+            let size = column.row_bytes;
+            for (&row, data) in ended.iter().zip(data.chunks_exact(size.max(1))) {
+                bytes[start + row as usize * size..][..size].copy_from_slice(data);
+            }
         }
-        Ok(bytes)
+        bytes
     }
+}
+
+/// Appends data at its place.
+pub(crate) fn put(data: &[u8], start: usize, block: &mut Vec<u8>) {
+    block.resize(start, 0);
+    block.extend_from_slice(data);
 }
 
 /// The data of a list of tensors.
@@ -248,13 +284,6 @@ fn all<'a>(columns: &[Column], tensors: &'a [pb::Tensor], rows: usize) -> Result
         return Err(format!("{} tensors for the {} fields of the session", tensors.len(), columns.len()));
     }
     columns.iter().zip(tensors).map(|(column, tensor)| column.data(Some(tensor), rows)).collect()
-}
-
-/// Copies the rows of data to these rows of a tensor.
-pub(crate) fn scatter(data: &[u8], row_bytes: usize, rows: &[u32], whole: &mut [u8]) {
-    for (&row, data) in rows.iter().zip(data.chunks_exact(row_bytes.max(1))) {
-        whole[row as usize * row_bytes..][..row_bytes].copy_from_slice(data);
-    }
 }
 
 /// Appends the bits of a row as bytes, the lowest bit first.

@@ -14,6 +14,7 @@ mod columns;
 mod evaluations;
 mod executor;
 mod failure;
+mod listing;
 mod messages;
 mod optimizer;
 mod pictures;
@@ -39,6 +40,7 @@ use block::Block;
 use call::{Metadata, Stub};
 use channel::Channel;
 use executor::Executor;
+use listing::PyListing;
 use session::PySession;
 use session_stream::PySessionStream;
 use streams::Stream;
@@ -160,7 +162,7 @@ mod _native {
     #[pymodule_export]
     use super::replay::PyReplay;
     #[pymodule_export]
-    use super::{Block, CallError, Channel, PySession, PySessionStream, Services, Stream};
+    use super::{Block, CallError, Channel, PyListing, PySession, PySessionStream, Services, Stream};
 
     /// Adds the version of the rules by which the services play, and the revision of the protocol.
     #[pymodule_init]

@@ -154,35 +154,61 @@ impl PySession {
         waited(py, &self.executor, &self.disconnected, &self.raised, call)
     }
 
-    /// Steps environments the short way. `None` if there is none, or the step is refused: the long way says why.
+    /// Steps environments the short way into a block. `None` if there is none, or the step is refused: the long way says why.
     pub(crate) fn step_directly<'py>(
         &self,
         py: Python<'py>,
         block: &Block,
         actions: &[i32],
     ) -> PyResult<Option<Filled<'py>>> {
-        let step = |direct: &Direct, bytes: &mut Vec<u8>| {
-            self.run(py, |may_wait| self.numbered(|number| direct.step(actions, number, bytes, may_wait)))
-        };
-        let Some(finals) = self.directly(block, step)? else { return Ok(None) };
+        let done = block.fill(|bytes| self.step_into(py, (actions, None), bytes).ok_or(()))?;
+        let Some(Ok(finals)) = done else { return Ok(None) };
         let Some(finals) = finals else { return Ok(Some(whole(py))) };
-        let bytes = self.columns()?.final_bytes(&finals, block.rows).expect("the session's own tensors");
+        let columns = self.columns()?;
+        let parts = columns.finals(&finals, block.rows).expect("the session's own tensors");
+        let bytes = columns.final_block(&finals.rows, &parts, block.rows);
         final_block(py, bytes, finals.rows.len()).map(Some)
     }
 
-    /// Fills a block the short way. `None` if there is none, or the call is refused.
-    fn directly<T>(
+    /// Steps these environments the short way, like [`PySession::step_directly`].
+    pub(crate) fn step_into(
         &self,
-        block: &Block,
-        job: impl FnOnce(&Direct, &mut Vec<u8>) -> Option<Result<T, Status>>,
-    ) -> PyResult<Option<T>> {
-        if self.is_heard.load(Relaxed) {
-            return Ok(None);
+        py: Python<'_>,
+        rows: (&[i32], Option<&[u32]>),
+        bytes: &mut Vec<u8>,
+    ) -> Option<Option<pb::FinalBatch>> {
+        self.directly(|direct| {
+            self.run(py, |may_wait| self.numbered(|number| direct.step(rows, number, bytes, may_wait)))
+        })
+    }
+
+    /// Starts episodes in these environments the short way, from one seed each or without seeds the next ones.
+    pub(crate) fn reset_into(
+        &self,
+        py: Python<'_>,
+        rows: (Option<&[u64]>, Option<&[u32]>),
+        bytes: &mut Vec<u8>,
+    ) -> Option<()> {
+        self.directly(|direct| {
+            self.run(py, |may_wait| self.numbered(|number| direct.reset(rows, number, bytes, may_wait)))
+        })
+    }
+
+    /// Lists placements the short way. `None` if there is none, or the call is refused or takes long.
+    pub(crate) fn enumerate(
+        &self,
+        py: Python<'_>,
+        request: &pb::EnumeratePlacementsRequest,
+    ) -> Option<pb::EnumeratePlacementsResponse> {
+        self.directly(|direct| py.detach(|| direct.enumerate(request.clone(), true)))
+    }
+
+    /// Makes a call the short way. `None` if there is none, or the call is refused.
+    fn directly<T>(&self, call: impl FnOnce(&Direct) -> Option<Result<T, Status>>) -> Option<T> {
+        if self.is_heard.load(Relaxed) || !self.is_open() {
+            return None;
         }
-        let Ok(direct) = self.direct.try_read() else { return Ok(None) };
-        let Some(direct) = &*direct else { return Ok(None) };
-        let filled = block.fill(|bytes| job(direct, bytes).and_then(Result::ok).ok_or(()))?;
-        Ok(filled.and_then(Result::ok))
+        call(self.direct.try_read().ok()?.as_ref()?)?.ok()
     }
 
     /// Runs a job. Releases the GIL if the job is long or must wait for another call, which may need the GIL. The
@@ -228,8 +254,12 @@ impl PySession {
     ) -> PyResult<Filled<'py>> {
         let (columns, rows) = (self.columns()?, block.rows);
         let write = |answer: &Answer<'_>| {
-            let filled = block.fill(|bytes| columns.write(answer, rows, bytes))?;
-            filled.unwrap_or_else(|| Err("it broke its reader".to_owned())).map_err(AnswerError::new_err)
+            let parts = columns.parts(answer, rows).map_err(AnswerError::new_err)?;
+            let filled = block.fill(|bytes| {
+                columns.write(&parts, rows, bytes);
+                Ok::<_, ()>(())
+            })?;
+            filled.map(drop).ok_or_else(|| AnswerError::new_err("the answer broke its reader"))
         };
         let fill = || -> PyResult<_> {
             if *answered.kind != STEP {
@@ -241,8 +271,8 @@ impl PySession {
             let answer: pb::StepResponse = answered.decode().map_err(raised)?;
             write(&Answer::of_step(&answer))?;
             let finals = answer.final_batch.as_ref().map(|finals| {
-                let bytes = columns.final_bytes(finals, rows).map_err(AnswerError::new_err)?;
-                Ok::<_, PyErr>((bytes, finals.rows.len()))
+                let parts = columns.finals(finals, rows).map_err(AnswerError::new_err)?;
+                Ok::<_, PyErr>((columns.final_block(&finals.rows, &parts, rows), finals.rows.len()))
             });
             let actions = answer.actions.as_ref().map(|actions| {
                 let column = Column::new("actions", pb::DataType::Int32, &[]).expect("four bytes a row");
@@ -504,12 +534,8 @@ impl PySession {
             return Ok(false);
         }
         let block = self.own(block.get(), self.columns()?.num_envs)?;
-        let reset = |direct: &Direct, bytes: &mut Vec<u8>| {
-            self.run(py, |may_wait| {
-                self.numbered(|number| direct.reset(seeds.as_deref(), number, bytes, may_wait))
-            })
-        };
-        Ok(self.directly(block, reset)?.is_some())
+        let done = block.fill(|bytes| self.reset_into(py, (seeds.as_deref(), None), bytes).ok_or(()))?;
+        Ok(matches!(done, Some(Ok(()))))
     }
 
     /// Makes a call of this kind, a step, a reset or a restore, with an encoded request, and the answer in a block: see

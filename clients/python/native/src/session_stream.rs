@@ -30,7 +30,7 @@ impl PySessionStream {
     }
 
     /// Sends a request, after what an interrupted call has left is done.
-    fn push(&self, py: Python<'_>, asked: Asked) -> PyResult<()> {
+    pub(crate) fn push(&self, py: Python<'_>, asked: Asked) -> PyResult<()> {
         let session = self.session.get();
         if let (Ok(mut stream), Some(mut held)) = (self.stream.try_lock(), session.try_held())
             && stream.is_ready(held.get())
@@ -52,7 +52,7 @@ impl PySessionStream {
     }
 
     /// Waits for the answer to the earliest request without one.
-    fn pull(&self, py: Python<'_>) -> PyResult<Answered> {
+    pub(crate) fn pull(&self, py: Python<'_>) -> PyResult<Answered> {
         let session = self.session.get();
         // An answer that is here is read without the work of a wait.
         if let (Ok(mut stream), Some(mut held)) = (self.stream.try_lock(), session.try_held()) {
@@ -71,14 +71,19 @@ impl PySessionStream {
     }
 
     /// Sends a request and waits for its answer. If the wait ends without one, the caller no longer waits for it.
-    fn exchange(&self, py: Python<'_>, asked: Asked) -> PyResult<Answered> {
+    pub(crate) fn exchange(&self, py: Python<'_>, asked: Asked) -> PyResult<Answered> {
         let answered = self.push(py, asked).and_then(|()| self.pull(py));
-        if answered.is_err()
-            && let Ok(mut stream) = self.stream.try_lock()
-        {
-            stream.abandon();
+        if answered.is_err() {
+            self.abandon();
         }
         answered
+    }
+
+    /// No longer waits for the answers that are missing.
+    pub(crate) fn abandon(&self) {
+        if let Ok(mut stream) = self.stream.try_lock() {
+            stream.abandon();
+        }
     }
 }
 
@@ -95,12 +100,12 @@ impl Drop for PySessionStream {
 impl PySessionStream {
     /// A stream that opens with its first request.
     #[new]
-    fn new(session: Py<PySession>) -> PySessionStream {
+    pub(crate) fn new(session: Py<PySession>) -> PySessionStream {
         PySessionStream { session, stream: Mutex::default(), is_closed: false.into(), process: process::id() }
     }
 
     /// Number of requests for whose answers Python waits.
-    fn in_flight(&self, py: Python<'_>) -> PyResult<usize> {
+    pub(crate) fn in_flight(&self, py: Python<'_>) -> PyResult<usize> {
         match self.stream.try_lock() {
             Ok(stream) => Ok(stream.in_flight()),
             Err(_) => Ok(self.executor().wait(py, self.stream.lock())?.in_flight()),
@@ -133,7 +138,12 @@ impl PySessionStream {
     }
 
     /// Makes a call of this kind with an encoded request. Returns the encoded answer.
-    fn call<'py>(&self, py: Python<'py>, kind: &str, request: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    pub(crate) fn call<'py>(
+        &self,
+        py: Python<'py>,
+        kind: &str,
+        request: &[u8],
+    ) -> PyResult<Bound<'py, PyBytes>> {
         let answered = self.exchange(py, asked(kind, request)?)?;
         Ok(encoded_answer(py, &answered))
     }
@@ -175,7 +185,7 @@ impl PySessionStream {
     }
 
     /// Ends the stream in an orderly way.
-    fn close(&self, py: Python<'_>) -> PyResult<()> {
+    pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.is_closed.store(true, Relaxed);
         self.session.get().wait(py, async {
             self.stream.lock().await.close().await;
@@ -185,9 +195,13 @@ impl PySessionStream {
 }
 
 impl PySessionStream {
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_closed.load(Relaxed)
+    }
+
     /// Whether the stream is open, and nothing is on its way.
-    fn is_idle(&self) -> bool {
-        !self.is_closed.load(Relaxed) && self.stream.try_lock().is_ok_and(|stream| stream.is_idle())
+    pub(crate) fn is_idle(&self) -> bool {
+        !self.is_closed() && self.stream.try_lock().is_ok_and(|stream| stream.is_idle())
     }
 
     /// Steps all environments. Does nothing without actions, on a closed stream, or if another answer comes first.
@@ -199,7 +213,7 @@ impl PySessionStream {
             if let Some(filled) = session.step_directly(py, block, actions)? {
                 return Ok(filled);
             }
-        } else if self.is_closed.load(Relaxed) || self.in_flight(py)? > 0 {
+        } else if self.is_closed() || self.in_flight(py)? > 0 {
             return Ok(nothing(py));
         }
         let answered = self.exchange(py, step(actions))?;

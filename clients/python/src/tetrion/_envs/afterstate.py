@@ -32,7 +32,7 @@ class _AfterstateEnv(SessionEnv):
         super()._make(address, token, observe_mask, **config)
 
     def _opened(self, session: Session) -> tuple[int, Sequence[pb.TensorSpec], Listing]:
-        listing = Listing(session, self.client, self._shown, self._features, masks=self._has_masks)
+        listing = Listing(session, self._shown, self._features, masks=self._has_masks)
         return listing.num_rows, listing.specs, listing
 
 

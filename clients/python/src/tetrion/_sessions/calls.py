@@ -38,7 +38,7 @@ class Calls:
     Steps of all environments use no messages, and in this process resets neither.
     """
 
-    def __init__(self, link: Link, native: _native.Session | _native.SessionStream) -> None:
+    def __init__(self, link: Link, native: _native.Session | _native.SessionStream | _native.Listing) -> None:
         """Makes the calls of the link's session through it or a stream."""
         self._link = link
         self._native = native

@@ -12,10 +12,11 @@ import numpy.typing as npt
 
 from tetrion import _native
 from tetrion._checks import keywords
-from tetrion._messages.answers import Stepped
+from tetrion._messages.answers import AnswerDecoder, Stepped
 from tetrion._messages.listing import PlacementsOptions
 from tetrion._messages.placements import Placements
 from tetrion._pb import messages as pb
+from tetrion._sessions.blocks import Blocks
 from tetrion._sessions.calls import Calls, EnvIds, check_rows
 from tetrion._sessions.link import Link
 from tetrion.errors import TetrionError
@@ -36,11 +37,15 @@ class StepStream(Calls):
     call that Ctrl-C interrupted: the next call follows it.
     """
 
-    def __init__(self, link: Link) -> None:
-        """Opens a stream; see `Session.stream`."""
-        stream = _native.SessionStream(link.native)
+    def __init__(
+        self, link: Link, native: _native.Listing | None = None, answers: AnswerDecoder | None = None, *, copy: bool = True
+    ) -> None:
+        """Opens a stream; see `Session.stream`. Or the calls of a `Listing`, which has answers of its own."""
+        stream = _native.SessionStream(link.native) if native is None else native
         super().__init__(link, stream)
-        self._stream = stream
+        if native is not None and answers is not None:
+            self._answers, self._blocks = answers, Blocks(native, answers, copy=copy)
+        self._stream: Any = stream
         self._closed = False
         # The kinds of what was sent ahead, and the requests; None for a step that the extension module wrote.
         self._sent: deque[tuple[str, Any]] = deque()

@@ -1,0 +1,831 @@
+//! Sessions in which an action is the number of a row: a row per placement of the current piece.
+//!
+//! A `Listing` has the methods of a stream. After each call it lists the placements, pads them to as many rows for every
+//! environment, and remembers which action each row stands for. In this process both take the short way; on a server both
+//! are on their way together.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard};
+
+use bytes::Bytes;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use tetrion::client::code_name;
+use tetrion::client::session::{Answered, Asked, ENUMERATE_PLACEMENTS, STEP};
+use tetrion::protocol::pb::enumerate_placements_request::Source;
+use tetrion::protocol::tensor;
+use tetrion::protocol::{envs, pb};
+use tonic::Code;
+
+use super::CallError;
+use super::block::Block;
+use super::call::decoded;
+use super::columns::{Answer, Column, Columns, Parts, put};
+use super::failure::{AnswerError, Failure, raised};
+use super::session::{Filled, PySession, asked, final_block, nothing, whole};
+use super::session_stream::PySessionStream;
+
+/// A session's calls for rows. It allows one user at a time.
+#[pyclass(frozen, name = "Listing", module = "tetrion._native")]
+pub(crate) struct PyListing {
+    session: Py<PySession>,
+    stream: PySessionStream,
+    /// The tensors of its answers.
+    columns: Columns,
+    /// The source of each observation.
+    shown: Vec<Shown>,
+    /// The request for placements, without positions.
+    request: pb::EnumeratePlacementsRequest,
+    rules: pb::Rules,
+    rows: usize,
+    /// Whether actions without a placement are refused.
+    refuses: bool,
+    state: Mutex<State>,
+}
+
+/// What an observation shows.
+#[derive(Clone, Copy)]
+enum Shown {
+    /// An observation of the session, by its index.
+    Session(usize),
+    Rows(OfRows),
+}
+
+/// A property of each placement.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OfRows {
+    Features,
+    Rewards,
+    Terminated,
+    Afterstates,
+}
+
+impl OfRows {
+    fn named(name: &str) -> Option<OfRows> {
+        Some(match name {
+            "features" => OfRows::Features,
+            "rewards" => OfRows::Rewards,
+            "terminated" => OfRows::Terminated,
+            "afterstates" => OfRows::Afterstates,
+            _ => return None,
+        })
+    }
+}
+
+#[derive(Default)]
+struct State {
+    /// The session's action for each row of each environment. A row without a placement has an action that does not exist
+    /// for the piece.
+    actions: Vec<i32>,
+    /// Rows that the session accepts: in a game that has ended, all of them, because none is played.
+    accepted: Vec<bool>,
+    /// Whether both describe the current states. A call that fails or is interrupted may leave them behind.
+    is_current: bool,
+    /// Memory for the answers of the short way.
+    bytes: Vec<u8>,
+    /// Steps that were sent ahead.
+    sent: VecDeque<Sent>,
+}
+
+/// A step that was sent ahead.
+struct Sent {
+    env_ids: Option<Vec<u32>>,
+    /// The answer of which only the placements are missing.
+    stepped: Option<Answered>,
+}
+
+/// The answer to a call before the rows are added.
+struct Seen<'a> {
+    parts: Parts<'a>,
+    finals: Option<pb::FinalBatch>,
+    is_step: bool,
+}
+
+/// The placements of some positions.
+struct Listed {
+    /// The first placement of each position, and the number of all.
+    offsets: Vec<usize>,
+    actions: Vec<i32>,
+    /// The data of the properties that are shown, and the bytes of a placement, in the order of `PyListing::shown`.
+    data: Vec<(Bytes, usize)>,
+}
+
+/// Where the rows of an environment come from: a list, and the position in it; `None` if it has none.
+type Origin<'a> = Option<(&'a Listed, usize)>;
+
+impl Listed {
+    /// The placements of a position, at most so many.
+    fn of(&self, position: usize, most: usize) -> std::ops::Range<usize> {
+        let (start, end) = (self.offsets[position], self.offsets[position + 1]);
+        start..end.min(start + most)
+    }
+}
+
+impl PyListing {
+    /// The state, unless another thread has it.
+    fn state(&self) -> PyResult<MutexGuard<'_, State>> {
+        self.state.try_lock().map_err(|_| PyValueError::new_err("another thread steps this session"))
+    }
+
+    /// The request for the placements of these environments.
+    fn request(&self, env_ids: Option<&[u32]>) -> pb::EnumeratePlacementsRequest {
+        let envs = env_ids.map(|ids| pb::EnvIds { ids: ids.to_vec() });
+        let named = pb::SessionEnvs { envs, ..Default::default() };
+        // The session has the features.
+        pb::EnumeratePlacementsRequest {
+            source: Some(Source::SessionEnvs(named)),
+            features: None,
+            ..self.request.clone()
+        }
+    }
+
+    fn asks(&self, env_ids: Option<&[u32]>) -> Asked {
+        Asked::new(&ENUMERATE_PLACEMENTS, &self.request(env_ids))
+    }
+
+    /// Lists placements of environments, while nothing is in flight.
+    fn list(&self, py: Python<'_>, env_ids: Option<&[u32]>) -> PyResult<Listed> {
+        let (session, stream) = (self.session.get(), &self.stream);
+        let short = if stream.is_idle() { session.enumerate(py, &self.request(env_ids)) } else { None };
+        let answer = match short {
+            Some(answer) => answer,
+            None => stream.exchange(py, self.asks(env_ids))?.decode().map_err(raised)?,
+        };
+        self.read(answer, env_ids.map_or(self.columns.num_envs, <[u32]>::len))
+    }
+
+    /// Reads the placements of so many positions.
+    fn read(&self, answer: pb::EnumeratePlacementsResponse, positions: usize) -> PyResult<Listed> {
+        let wrong = AnswerError::new_err;
+        let number = |name, tensor, rows| {
+            let column = Column::new(name, pb::DataType::Int32, &[]).expect("four bytes");
+            let data = column.data(tensor, rows).map_err(wrong)?;
+            Ok::<_, PyErr>(
+                data.as_chunks().0.iter().map(|bytes| i32::from_le_bytes(*bytes)).collect::<Vec<_>>(),
+            )
+        };
+        let actions = answer.actions.as_ref();
+        let count = actions.and_then(|actions| actions.shape.first()).map_or(0, |count| *count as usize);
+        let offsets = number("row_offsets", answer.row_offsets.as_ref(), positions + 1)?;
+        if offsets.first() != Some(&0)
+            || !offsets.is_sorted()
+            || offsets.last() != i32::try_from(count).ok().as_ref()
+        {
+            return Err(wrong(format!(
+                "row_offsets are {offsets:?}, expected them to ascend from 0 to {count}"
+            )));
+        }
+        let data = self.shown.iter().zip(&self.columns.observations).map(|(shown, padded)| {
+            let Shown::Rows(of_rows) = shown else { return Ok((Bytes::new(), 0)) };
+            let (dtype, shape, tensor) = match of_rows {
+                OfRows::Features => (pb::DataType::Float32, &padded.shape[1..], &answer.features),
+                OfRows::Rewards => (pb::DataType::Float32, &[][..], &answer.rewards),
+                OfRows::Terminated => (pb::DataType::Bool, &[][..], &answer.terminated),
+                OfRows::Afterstates => {
+                    let is_wide = self.rules.width > 16;
+                    let bits = if is_wide { pb::DataType::Uint32 } else { pb::DataType::Uint16 };
+                    (bits, &padded.shape[1..2], &answer.afterstates)
+                }
+            };
+            let column = Column::new(&padded.name, dtype, shape).expect("smaller than the padded one");
+            column
+                .data(tensor.as_ref(), count)
+                .map_err(|problem| wrong(format!("of placements, {problem}")))?;
+            Ok((tensor.as_ref().map_or_else(Bytes::new, |tensor| tensor.data.clone()), column.row_bytes))
+        });
+        Ok(Listed {
+            actions: number("actions", actions, count)?,
+            data: data.collect::<PyResult<_>>()?,
+            offsets: offsets.into_iter().map(|offset| offset as usize).collect(),
+        })
+    }
+
+    /// The session's actions for these rows.
+    fn chosen(
+        &self,
+        py: Python<'_>,
+        state: &mut State,
+        rows: &[i32],
+        env_ids: Option<&[u32]>,
+    ) -> PyResult<Vec<i32>> {
+        if !state.is_current {
+            if !state.sent.is_empty() {
+                return Err(PyRuntimeError::new_err("receive the answers to what was sent ahead first"));
+            }
+            let listed = self.list(py, None)?;
+            self.adopt(state, &listed, None);
+            state.is_current = true;
+        }
+        let num_envs = self.columns.num_envs;
+        if let Some(wrong) = env_ids.and_then(|ids| ids.iter().find(|id| **id as usize >= num_envs)) {
+            return Err(PyValueError::new_err(format!("there is no environment {wrong}")));
+        }
+        let outside = |row: &i32| usize::try_from(*row).map_or(true, |row| row >= self.rows);
+        let expected = format!("expected a number from 0 to {}", self.rows - 1);
+        refuse_if(rows, |_, row| outside(row), "ACTION_OUT_OF_RANGE", &expected)?;
+        let place =
+            |at: usize, row: i32| env_ids.map_or(at, |ids| ids[at] as usize) * self.rows + row as usize;
+        if self.refuses {
+            let refused = |at: usize, row: &i32| !state.accepted[place(at, *row)];
+            refuse_if(rows, refused, "ILLEGAL_ACTION", "which is not in the action mask")?;
+        }
+        Ok(rows.iter().enumerate().map(|(at, &row)| state.actions[place(at, row)]).collect())
+    }
+
+    /// Remembers the actions of these environments.
+    fn adopt(&self, state: &mut State, listed: &Listed, env_ids: Option<&[u32]>) {
+        let rows = self.rows;
+        for position in 0..listed.offsets.len() - 1 {
+            let start = env_ids.map_or(position, |ids| ids[position] as usize) * rows;
+            let present = &listed.actions[listed.of(position, rows)];
+            // Actions ascend, so the first row that differs from its number is the smallest action that is not listed.
+            let free = (0..)
+                .zip(present)
+                .find(|(row, action)| row != *action)
+                .map_or(present.len() as i32, |(row, _)| row);
+            let actions = &mut state.actions[start..start + rows];
+            actions[..present.len()].copy_from_slice(present);
+            actions[present.len()..].fill(free);
+            let accepted = &mut state.accepted[start..start + rows];
+            accepted.fill(present.is_empty());
+            accepted[..present.len()].fill(true);
+        }
+    }
+
+    /// Fills a block with an answer and the placements after it. Returns the last states of episodes.
+    fn fill<'py>(
+        &self,
+        py: Python<'py>,
+        block: &Block,
+        state: &mut State,
+        seen: &Seen<'_>,
+        (listed, env_ids): (&Listed, Option<&[u32]>),
+    ) -> PyResult<Filled<'py>> {
+        self.adopt(state, listed, env_ids);
+        let count = block.rows;
+        let mut origins: Vec<Origin<'_>> = (0..count).map(|position| Some((listed, position))).collect();
+        let (terminated, truncated) = (&seen.parts[1], &seen.parts[2]);
+        let is_cut = |row: usize| seen.is_step && truncated[row] != 0 && terminated[row] == 0;
+        let columns = self.session.get().columns()?;
+        let observed = |at: usize| &*seen.parts[3 + at];
+        let (mut cut, mut finals_cut) = (None, None);
+        match &seen.finals {
+            Some(finals) => {
+                let rows: Vec<usize> =
+                    (0..finals.rows.len()).filter(|&at| is_cut(finals.rows[at] as usize)).collect();
+                let last = columns.finals(finals, count).map_err(AnswerError::new_err)?;
+                finals_cut = Some((self.list_cut(py, &rows, |at| last[at])?, last));
+            }
+            None => {
+                let rows: Vec<usize> = (0..count).filter(|&row| is_cut(row)).collect();
+                cut = Some(self.list_cut(py, &rows, observed)?);
+            }
+        }
+        if let Some((listed, rows)) = &cut {
+            for (position, &row) in rows.iter().enumerate() {
+                origins[row] = Some((listed, position));
+            }
+        }
+        let filled = block.fill(|bytes| {
+            self.write(&seen.parts, &origins, bytes);
+            Ok::<_, ()>(())
+        })?;
+        filled.ok_or_else(|| AnswerError::new_err("the answer broke its reader"))?.expect("it is whole");
+        let (Some(finals), Some(((listed, cut), last))) = (&seen.finals, &finals_cut) else {
+            return Ok(whole(py));
+        };
+        let mut origins = vec![None; finals.rows.len()];
+        for (position, &at) in cut.iter().enumerate() {
+            origins[at] = Some((listed, position));
+        }
+        let bytes = self.final_bytes(finals, last, &origins, count);
+        final_block(py, bytes, finals.rows.len())
+    }
+
+    /// Lists the placements that would have followed in episodes that a limit has cut, from their last observations.
+    ///
+    /// A session lists none. Learners need them to estimate what would have followed.
+    ///
+    /// # Arguments
+    /// Indices of the episodes, and their observations by the indices of the session's.
+    fn list_cut<'a>(
+        &self,
+        py: Python<'_>,
+        episodes: &[usize],
+        observed: impl Fn(usize) -> &'a [u8],
+    ) -> PyResult<(Listed, Vec<usize>)> {
+        let columns = &self.session.get().columns()?.observations;
+        let named = |name: &str| columns.iter().position(|column| column.name == name);
+        let none = || Listed {
+            offsets: vec![0],
+            actions: Vec::new(),
+            data: vec![(Bytes::new(), 0); self.shown.len()],
+        };
+        let (Some(boards), Some(pieces)) = (named("board"), named("current")) else {
+            return Ok((none(), Vec::new()));
+        };
+        // After the last piece of a sequence nothing can follow.
+        let going: Vec<usize> =
+            episodes.iter().copied().filter(|&row| (observed(pieces)[row] as i8) >= 0).collect();
+        if going.is_empty() {
+            return Ok((none(), going));
+        }
+        let rows = |at: usize| {
+            let size = columns[at].row_bytes;
+            let data: Vec<u8> =
+                going.iter().flat_map(|&row| observed(at)[row * size..][..size].to_vec()).collect();
+            data
+        };
+        let tensor = |dtype, at: usize, data: Vec<u8>| {
+            let shape =
+                std::iter::once(going.len() as u32).chain(columns[at].shape.iter().copied()).collect();
+            tensor::from_bytes(dtype, shape, data)
+        };
+        let (width, height) = (self.rules.width as usize, self.rules.height);
+        let is_wide = width > 16;
+        let cells = rows(boards);
+        let bits = cells.chunks(width).flat_map(|row| {
+            let bits =
+                (0..).zip(row).fold(0_u32, |bits, (column, cell)| bits | u32::from(*cell != 0) << column);
+            bits.to_le_bytes().into_iter().take(if is_wide { 4 } else { 2 })
+        });
+        let dtype = if is_wide { pb::DataType::Uint32 } else { pb::DataType::Uint16 };
+        let optional = |name: &str| named(name).map(|at| tensor(pb::DataType::Int8, at, rows(at)));
+        let packed = pb::PackedPositions {
+            boards: Some(tensor::from_bytes(dtype, vec![going.len() as u32, height], bits.collect())),
+            pieces: Some(tensor(pb::DataType::Uint8, pieces, rows(pieces))),
+            queues: optional("queue"),
+            held: optional("held"),
+        };
+        let positions = pb::Positions {
+            rules: Some(self.rules.clone()),
+            kind: Some(pb::positions::Kind::Packed(packed)),
+        };
+        let request = pb::EnumeratePlacementsRequest {
+            source: Some(Source::Positions(positions)),
+            ..self.request.clone()
+        };
+        let session = self.session.get();
+        let answer =
+            session.wait(py, async { session.held().await.get().enumerate_positions(request).await })?;
+        Ok((self.read(answer, going.len())?, going))
+    }
+
+    /// Writes the tensors of an answer, and the rows of each environment.
+    fn write(&self, parts: &Parts<'_>, origins: &[Origin<'_>], bytes: &mut Vec<u8>) {
+        let layout = self.columns.layout(origins.len());
+        let num_observed = self.session.get().columns().map_or(0, |columns| columns.observations.len());
+        let (outcome, rest) = parts.split_at(3);
+        let infos = &rest[num_observed..];
+        bytes.clear();
+        let mut starts = layout.starts.iter();
+        for part in outcome {
+            put(part, *starts.next().expect("a place"), bytes);
+        }
+        for at in 0..self.shown.len() {
+            bytes.resize(*starts.next().expect("a place"), 0);
+            self.write_observation(at, origins, |index| &rest[index], bytes);
+        }
+        for (info, _) in infos.iter().zip(&self.columns.infos) {
+            put(info, *starts.next().expect("a place"), bytes);
+        }
+        if let Some(&start) = starts.next() {
+            bytes.resize(start, 0);
+            self.write_masks(origins, bytes);
+        }
+    }
+
+    /// Appends an observation: of the session or, padded, of the placements.
+    fn write_observation<'a>(
+        &self,
+        at: usize,
+        origins: &[Origin<'_>],
+        observed: impl Fn(usize) -> &'a [u8],
+        bytes: &mut Vec<u8>,
+    ) {
+        let column = &self.columns.observations[at];
+        let of_rows = match self.shown[at] {
+            Shown::Session(index) => return bytes.extend_from_slice(observed(index)),
+            Shown::Rows(of_rows) => of_rows,
+        };
+        for origin in origins {
+            let end = bytes.len() + column.row_bytes;
+            if let Some((listed, position)) = origin {
+                let (data, size) = &listed.data[at];
+                let placements = listed.of(*position, self.rows);
+                let data = &data[placements.start * size..placements.end * size];
+                match of_rows {
+                    OfRows::Afterstates => self.write_cells(data, bytes),
+                    _ => bytes.extend_from_slice(data),
+                }
+            }
+            bytes.resize(end, 0);
+        }
+    }
+
+    /// Appends the cells of playfields whose rows are bits.
+    fn write_cells(&self, data: &[u8], bytes: &mut Vec<u8>) {
+        let size = if self.rules.width > 16 { 4 } else { 2 };
+        for row in data.chunks_exact(size) {
+            let bits = row.iter().rev().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte));
+            bytes.extend((0..self.rules.width).map(|column| (bits >> column & 1) as u8));
+        }
+    }
+
+    /// Appends the masks of the rows. Without placements, row 0 is allowed, so that a distribution over allowed rows exists.
+    fn write_masks(&self, origins: &[Origin<'_>], bytes: &mut Vec<u8>) {
+        for origin in origins {
+            let end = bytes.len() + self.rows;
+            let present = origin.map_or(0, |(listed, position)| listed.of(position, self.rows).len());
+            bytes.resize(bytes.len() + present.max(1), 1);
+            bytes.resize(end, 0);
+        }
+    }
+
+    /// The last states of episodes as [`Columns::final_layout`] has them.
+    fn final_bytes(
+        &self,
+        finals: &pb::FinalBatch,
+        last: &[&[u8]],
+        origins: &[Origin<'_>],
+        count: usize,
+    ) -> Vec<u8> {
+        let num_observed = last.len() - finals.infos.len();
+        let mut observations = Vec::new();
+        for at in 0..self.shown.len() {
+            let mut bytes = Vec::new();
+            self.write_observation(at, origins, |index| last[index], &mut bytes);
+            observations.push(bytes);
+        }
+        let mut infos: Vec<Vec<u8>> = last[num_observed..].iter().map(|info| info.to_vec()).collect();
+        if self.columns.final_infos.len() > infos.len() {
+            let mut masks = Vec::new();
+            self.write_masks(origins, &mut masks);
+            infos.push(masks);
+        }
+        let parts: Vec<&[u8]> = observations.iter().chain(&infos).map(Vec::as_slice).collect();
+        self.columns.final_block(&finals.rows, &parts, count)
+    }
+
+    /// Makes a call and lists the placements after it.
+    fn observe_asked<'py>(
+        &self,
+        py: Python<'py>,
+        block: &Block,
+        state: &mut State,
+        asked: Asked,
+        env_ids: Option<&[u32]>,
+    ) -> PyResult<Filled<'py>> {
+        let others_are_current = std::mem::take(&mut state.is_current);
+        let stream = &self.stream;
+        let pulled =
+            stream.push(py, asked).and_then(|()| stream.push(py, self.asks(env_ids))).and_then(|()| {
+                let answered = stream.pull(py);
+                let is_left = answered.as_ref().is_err_and(|error| is_left(py, error));
+                let listed = if is_left { None } else { Some(stream.pull(py)) };
+                Ok((answered?, listed.expect("it was waited for")?))
+            });
+        if pulled.is_err() {
+            stream.abandon();
+        }
+        let (answered, listed) = pulled?;
+        let filled = self.complete(py, block, state, &answered, (&listed, env_ids))?;
+        state.is_current = others_are_current || env_ids.is_none();
+        Ok(filled)
+    }
+
+    /// Fills a block with an answer and the placements after it.
+    fn complete<'py>(
+        &self,
+        py: Python<'py>,
+        block: &Block,
+        state: &mut State,
+        answered: &Answered,
+        (listed, env_ids): (&Answered, Option<&[u32]>),
+    ) -> PyResult<Filled<'py>> {
+        let (columns, is_step) = (self.session.get().columns()?, *answered.kind == STEP);
+        let listed = self.read(listed.decode().map_err(raised)?, block.rows)?;
+        if is_step {
+            let answer: pb::StepResponse = answered.decode().map_err(raised)?;
+            let parts = columns.parts(&Answer::of_step(&answer), block.rows).map_err(AnswerError::new_err)?;
+            let seen = Seen { parts, finals: answer.final_batch.clone(), is_step };
+            return self.fill(py, block, state, &seen, (&listed, env_ids));
+        }
+        let answer: pb::ResetResponse = decoded(&answered.message)?;
+        let parts = columns.parts(&Answer::of_reset(&answer), block.rows).map_err(AnswerError::new_err)?;
+        self.fill(py, block, state, &Seen { parts, finals: None, is_step }, (&listed, env_ids))
+    }
+
+    /// Makes a call the short way, which writes an answer of all environments, and lists the placements after it. `None` if
+    /// the call was not made.
+    fn observe_directly<'py>(
+        &self,
+        py: Python<'py>,
+        block: &Block,
+        state: &mut State,
+        is_step: bool,
+        call: impl FnOnce(&PySession, &mut Vec<u8>) -> Option<Option<pb::FinalBatch>>,
+    ) -> PyResult<Option<Filled<'py>>> {
+        if !self.stream.is_idle() {
+            return Ok(None);
+        }
+        let session = self.session.get();
+        let mut bytes = std::mem::take(&mut state.bytes);
+        let was_current = std::mem::take(&mut state.is_current);
+        let filled = match call(session, &mut bytes) {
+            None => {
+                state.is_current = was_current;
+                Ok(None)
+            }
+            Some(finals) => self.list(py, None).and_then(|listed| {
+                let parts = session.columns()?.parts_of(&bytes, block.rows);
+                let seen = Seen { parts, finals, is_step };
+                let filled = self.fill(py, block, state, &seen, (&listed, None))?;
+                state.is_current = true;
+                Ok(Some(filled))
+            }),
+        };
+        state.bytes = bytes;
+        filled
+    }
+
+    /// Steps all environments. Does nothing without rows.
+    fn take<'py>(&self, py: Python<'py>, block: &Block, rows: Option<&[i32]>) -> PyResult<Filled<'py>> {
+        let Some(rows) = rows else { return Ok(nothing(py)) };
+        let block = self.own(block, rows.len())?;
+        let mut state = self.state()?;
+        if !state.sent.is_empty() || self.stream.is_closed() {
+            return Ok(nothing(py));
+        }
+        let actions = self.chosen(py, &mut state, rows, None)?;
+        let step = |session: &PySession, bytes: &mut Vec<u8>| session.step_into(py, (&actions, None), bytes);
+        match self.observe_directly(py, block, &mut state, true, step)? {
+            Some(filled) => Ok(filled),
+            None => self.observe_asked(py, block, &mut state, super::session::step(&actions), None),
+        }
+    }
+
+    /// A block of this listing with so many rows.
+    fn own<'a>(&self, block: &'a Block, rows: usize) -> PyResult<&'a Block> {
+        if (block.rows, block.len) == (rows, self.columns.layout(rows).num_bytes) {
+            Ok(block)
+        } else {
+            Err(PyValueError::new_err("the block is another session's"))
+        }
+    }
+
+    /// The environments of a request, which is a step with rows for actions, a reset or a restore; and what is asked of the
+    /// session.
+    fn translated(
+        &self,
+        py: Python<'_>,
+        state: &mut State,
+        kind: &str,
+        request: &[u8],
+    ) -> PyResult<(Option<Vec<u32>>, Asked)> {
+        let asked = asked(kind, request)?;
+        let ids = |envs: Option<&pb::EnvIds>| envs::decode(envs).map(<[u32]>::to_vec);
+        match kind {
+            "step" => {
+                let request: pb::StepRequest = decoded(request)?;
+                let env_ids = ids(request.envs.as_ref());
+                let rows =
+                    tensor::decode_field::<i32>(request.actions.as_ref(), "actions", &[tensor::DimSize::Any]);
+                let rows = rows.map_err(|error| PyValueError::new_err(error.to_string()))?.elements;
+                let actions = self.chosen(py, state, &rows, env_ids.as_deref())?;
+                let actions = Some(tensor::encode(vec![actions.len() as u32], &actions));
+                Ok((env_ids, Asked::new(&STEP, &pb::StepRequest { actions, ..request })))
+            }
+            "reset" => Ok((ids(decoded::<pb::ResetRequest>(request)?.envs.as_ref()), asked)),
+            _ => Ok((ids(decoded::<pb::RestoreStateRequest>(request)?.envs.as_ref()), asked)),
+        }
+    }
+}
+
+/// Whether the wait for an answer was interrupted, so that the answer is still to come.
+fn is_left(py: Python<'_>, error: &PyErr) -> bool {
+    !error.is_instance_of::<CallError>(py) && !error.is_instance_of::<AnswerError>(py)
+}
+
+/// Refuses a step if some of its rows are wrong.
+fn refuse_if(
+    rows: &[i32],
+    is_wrong: impl Fn(usize, &i32) -> bool,
+    reason: &str,
+    expected: &str,
+) -> PyResult<()> {
+    let mut wrong = rows.iter().enumerate().filter(|(at, row)| is_wrong(*at, row));
+    let Some((at, row)) = wrong.next() else { return Ok(()) };
+    let problem = format!("actions[{at}] is {row}, {expected}");
+    let metadata = std::collections::HashMap::from([("count".to_owned(), (1 + wrong.count()).to_string())]);
+    let failure: Failure = (
+        code_name(Code::InvalidArgument as i32),
+        problem,
+        reason.to_owned(),
+        metadata,
+        Vec::new(),
+        None,
+        String::new(),
+    );
+    Err(CallError::new_err(failure))
+}
+
+#[pymethods]
+impl PyListing {
+    /// Lists placements of a session, over a new stream of it.
+    ///
+    /// # Arguments
+    /// The session, the encoded description of a session of rows, and the encoded request for placements without positions.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        session: Py<PySession>,
+        description: &[u8],
+        request: &[u8],
+    ) -> PyResult<PyListing> {
+        let stream = PySessionStream::new(session.clone_ref(py));
+        let told: pb::Session = decoded(description)?;
+        let config = told.config.clone().unwrap_or_default();
+        let rows = told.action_spec.as_ref().map_or(0, |spec| spec.high() as usize) + 1;
+        let mut columns =
+            Columns::of(&told).ok_or_else(|| PyValueError::new_err("no block can have such tensors"))?;
+        if config.action_mask_format() == pb::ActionMaskFormat::Bits {
+            let mask = Column::new("action_mask", pb::DataType::Bool, &[rows as u32])
+                .expect("no longer than a mask");
+            columns.final_infos.push(mask);
+        }
+        let observed = &session.get().columns()?.observations;
+        let shown = columns.observations.iter().map(|column| {
+            let own = || observed.iter().position(|known| known.name == column.name).map(Shown::Session);
+            OfRows::named(&column.name).map(Shown::Rows).or_else(own)
+        });
+        let shown = shown.collect::<Option<Vec<_>>>();
+        let shown = shown.ok_or_else(|| PyValueError::new_err("the session lacks an observation"))?;
+        let size = rows * columns.num_envs;
+        let state = State {
+            actions: vec![0; size],
+            accepted: vec![true; size],
+            is_current: true,
+            ..State::default()
+        };
+        Ok(PyListing {
+            session,
+            stream,
+            shown,
+            request: decoded(request)?,
+            rules: config.rules.clone().unwrap_or_default(),
+            rows,
+            refuses: config.invalid_action_policy() == pb::InvalidActionPolicy::Reject,
+            columns,
+            state: Mutex::new(state),
+        })
+    }
+
+    /// Offsets as in `Session.places`, and masks of the last states of episodes as their last info.
+    fn places(&self, rows: usize) -> Vec<usize> {
+        self.columns.layout(rows).starts
+    }
+
+    /// Offsets as in `Session.final_places`.
+    fn final_places(&self, rows: usize, num_ended: usize) -> Vec<usize> {
+        self.columns.final_layout(rows, num_ended).starts
+    }
+
+    /// Allocates a block for an answer of so many environments.
+    fn block(&self, rows: usize) -> Block {
+        Block::new(vec![0; self.columns.layout(rows).num_bytes], rows)
+    }
+
+    /// Number of steps for whose answers Python waits.
+    fn in_flight(&self, py: Python<'_>) -> PyResult<usize> {
+        let in_flight = self.stream.in_flight(py)?;
+        let half = self.state()?.sent.front().is_some_and(|sent| sent.stepped.is_some());
+        Ok((in_flight + usize::from(half)).div_ceil(2))
+    }
+
+    /// Steps all environments by rows, with the answer in a block: see `Filled`.
+    fn step<'py>(
+        &self,
+        py: Python<'py>,
+        block: &Bound<'py, Block>,
+        rows: &Bound<'py, PyAny>,
+    ) -> PyResult<Filled<'py>> {
+        self.take(py, block.get(), self.session.get().actions(rows).as_deref())
+    }
+
+    /// Steps the only environment of a session, like `step`.
+    fn step_one<'py>(&self, py: Python<'py>, block: &Bound<'py, Block>, row: i32) -> PyResult<Filled<'py>> {
+        self.take(py, block.get(), self.session.get().is_open().then_some(&[row]))
+    }
+
+    /// Starts episodes in all environments like `Session.reset`.
+    fn reset(&self, py: Python<'_>, block: &Bound<'_, Block>, seeds: Option<Vec<u64>>) -> PyResult<bool> {
+        let block = self.own(block.get(), self.columns.num_envs)?;
+        let mut state = self.state()?;
+        let reset = |session: &PySession, bytes: &mut Vec<u8>| {
+            session.reset_into(py, (seeds.as_deref(), None), bytes).map(|()| None)
+        };
+        Ok(state.sent.is_empty() && self.observe_directly(py, block, &mut state, false, reset)?.is_some())
+    }
+
+    /// Makes a call of this kind, a step, a reset or a restore, with an encoded request, and the answer in a block.
+    fn observe<'py>(
+        &self,
+        py: Python<'py>,
+        block: &Bound<'py, Block>,
+        kind: &str,
+        request: &[u8],
+    ) -> PyResult<Filled<'py>> {
+        let mut state = self.state()?;
+        let (env_ids, asked) = self.translated(py, &mut state, kind, request)?;
+        let block = self.own(block.get(), env_ids.as_ref().map_or(self.columns.num_envs, Vec::len))?;
+        self.observe_asked(py, block, &mut state, asked, env_ids.as_deref())
+    }
+
+    /// Makes a call that shows no rows, such as `save_state`.
+    fn call<'py>(&self, py: Python<'py>, kind: &str, request: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+        self.stream.call(py, kind, request)
+    }
+
+    /// Sends an encoded step without waiting.
+    fn send(&self, py: Python<'_>, kind: &str, request: &[u8]) -> PyResult<()> {
+        let mut state = self.state()?;
+        let (env_ids, asked) = self.translated(py, &mut state, kind, request)?;
+        self.push(py, &mut state, asked, env_ids)
+    }
+
+    /// Sends a step of all environments without waiting. Returns whether the rows are a plain array of integers.
+    fn send_step(&self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let Some(rows) = self.session.get().actions(rows) else { return Ok(false) };
+        let mut state = self.state()?;
+        let actions = self.chosen(py, &mut state, &rows, None)?;
+        self.push(py, &mut state, super::session::step(&actions), None).map(|()| true)
+    }
+
+    /// Waits for the answer to the earliest step that was sent ahead, and copies it into a block: see `Filled`.
+    fn receive_step<'py>(&self, py: Python<'py>, block: &Bound<'py, Block>) -> PyResult<Filled<'py>> {
+        let mut state = self.state()?;
+        let stream = &self.stream;
+        let Some(mut sent) = state.sent.pop_front() else {
+            return Err(PyRuntimeError::new_err("no step was sent"));
+        };
+        let stepped = match sent.stepped.take() {
+            Some(stepped) => Ok(stepped),
+            None => stream.pull(py),
+        };
+        // If a wait is interrupted, the next call goes on with it.
+        let stepped = match stepped {
+            Ok(stepped) => stepped,
+            Err(error) => {
+                if is_left(py, &error) {
+                    state.sent.push_front(sent);
+                } else {
+                    state.is_current = false;
+                    let _ = stream.pull(py);
+                }
+                return Err(error);
+            }
+        };
+        let listed = match stream.pull(py) {
+            Ok(listed) => listed,
+            Err(error) => {
+                if is_left(py, &error) {
+                    sent.stepped = Some(stepped);
+                    state.sent.push_front(sent);
+                } else {
+                    state.is_current = false;
+                }
+                return Err(error);
+            }
+        };
+        let env_ids = sent.env_ids.as_deref();
+        let rows = env_ids.map_or(self.columns.num_envs, <[u32]>::len);
+        let done = self
+            .own(block.get(), rows)
+            .and_then(|block| self.complete(py, block, &mut state, &stepped, (&listed, env_ids)));
+        state.is_current &= done.is_ok();
+        done
+    }
+
+    /// Ends the stream in an orderly way.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.stream.close(py)
+    }
+}
+
+impl PyListing {
+    fn push(
+        &self,
+        py: Python<'_>,
+        state: &mut State,
+        asked: Asked,
+        env_ids: Option<Vec<u32>>,
+    ) -> PyResult<()> {
+        let stream = &self.stream;
+        stream.push(py, asked)?;
+        stream.push(py, self.asks(env_ids.as_deref()))?;
+        state.sent.push_back(Sent { env_ids, stepped: None });
+        Ok(())
+    }
+}
