@@ -262,7 +262,7 @@ def test_an_ended_session_is_refused(inside):
     session.close()
     with pytest.raises(tetrion.SessionNotFoundError):
         session.step(np.zeros(2, np.int64))
-    assert native.step(block, np.zeros(2, np.int64)) is False
+    assert native.step(block, np.zeros(2, np.int64)) is None
 
 
 def test_the_block_of_another_session_is_refused(inside):
@@ -271,7 +271,7 @@ def test_the_block_of_another_session_is_refused(inside):
         with pytest.raises(ValueError, match="another session"):
             mine.step(block, np.zeros(3, np.int64))
         with pytest.raises(ValueError, match="another session"):
-            mine.reset(block, None)
+            mine.reset(block, None, None)
     with pytest.raises(TypeError):
         mine.step(bytearray(10_000), np.zeros(3, np.int64))
     with pytest.raises(TypeError):
@@ -584,7 +584,7 @@ def test_what_does_not_belong_to_a_session_is_refused(remote):
     with pytest.raises(TypeError, match="a connection"):
         _native.Session.existing(object(), session._message.encode(), session._connection.call_settings())
     for unusual in ([0, 0], np.zeros(3, np.int64), np.zeros((2, 1), np.int64), np.full(2, 1 << 40), np.zeros(2), None):
-        assert native.step(native.block(2), unusual) is False
+        assert native.step(native.block(2), unusual) is None
     assert session.save_state() == before
 
 

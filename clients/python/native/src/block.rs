@@ -7,6 +7,7 @@ use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{process, ptr};
 
 use pyo3::buffer::{Element, PyBuffer};
@@ -14,7 +15,7 @@ use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyType;
+use pyo3::types::{PyTuple, PyType};
 use tetrion::service::direct::SLACK;
 
 /// Memory with every tensor of the answer to a step. Python sees it as a buffer of bytes, which it may change.
@@ -32,8 +33,12 @@ pub(crate) struct Block {
     start: *mut u8,
     pub(crate) len: usize,
     is_taken: AtomicBool,
-    /// Number of environments in the answer; of last states, number of episodes.
+    /// Number of environments in the answer.
     pub(crate) rows: usize,
+    /// The rows whose episodes have ended, with their last states in `finals`. In that block, the rows that it has.
+    ended: Mutex<Vec<u32>>,
+    /// The last states, in a block that is made when the first episode ends.
+    finals: PyOnceLock<Py<Block>>,
 }
 
 // SAFETY: see above; `is_taken` ensures that only one call at a time reaches the vector.
@@ -46,7 +51,61 @@ impl Block {
     pub(crate) fn new(mut bytes: Vec<u8>, rows: usize) -> Block {
         bytes.reserve_exact(SLACK);
         let (start, len) = (bytes.as_mut_ptr(), bytes.len());
-        Block { bytes: UnsafeCell::new(bytes), start, len, is_taken: false.into(), rows }
+        Block {
+            bytes: UnsafeCell::new(bytes),
+            start,
+            len,
+            is_taken: false.into(),
+            rows,
+            ended: Mutex::default(),
+            finals: PyOnceLock::new(),
+        }
+    }
+
+    /// Notes that no last states belong to the answer.
+    pub(crate) fn forget_finals(&self) {
+        self.ended().clear();
+    }
+
+    /// Lets a job replace the last states of the episodes that have ended in these rows, in a block of this size. The job
+    /// gets the rows that it had before.
+    ///
+    /// # Errors
+    /// As for [`Block::fill`].
+    pub(crate) fn fill_finals(
+        &self,
+        py: Python<'_>,
+        ended: &[u32],
+        len: usize,
+        job: impl FnOnce(&[u32], &mut [u8]),
+    ) -> PyResult<()> {
+        let made = || Py::new(py, Block::new(vec![0; len], self.rows));
+        let finals = self.finals.get_or_try_init(py, made)?.get();
+        let mut before = finals.ended();
+        let filled = finals.fill(|bytes| {
+            job(&before, bytes);
+            Ok::<_, ()>(())
+        })?;
+        filled.map(drop).ok_or_else(|| PyValueError::new_err("the last states broke their reader"))?;
+        before.clear();
+        before.extend(ended);
+        let mut here = self.ended();
+        here.clear();
+        here.extend(ended);
+        Ok(())
+    }
+
+    fn ended(&self) -> MutexGuard<'_, Vec<u32>> {
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets a job read the contents.
+    ///
+    /// # Errors
+    /// `ValueError` if another thread fills the block.
+    pub(crate) fn read<T>(&self, job: impl FnOnce(&[u8]) -> T) -> PyResult<T> {
+        let read = self.fill(|bytes| Ok::<_, ()>(job(bytes)))?;
+        read.and_then(Result::ok).ok_or_else(|| PyValueError::new_err("the block broke its reader"))
     }
 
     /// Lets a job replace the contents. The result says whether the job did; if not, nothing has changed. `None` if the job
@@ -76,10 +135,22 @@ impl Block {
 
 #[pymethods]
 impl Block {
-    /// Number of environments in the answer; of last states, number of episodes.
+    /// Number of environments in the answer.
     #[getter]
     fn rows(&self) -> usize {
         self.rows
+    }
+
+    /// Number of episodes that have ended in the answer, with their last states in `finals`.
+    #[getter]
+    pub(crate) fn num_ended(&self) -> usize {
+        self.ended().len()
+    }
+
+    /// The block with last states, if there were any yet.
+    #[getter]
+    fn finals(&self, py: Python<'_>) -> Option<Py<Block>> {
+        self.finals.get(py).map(|finals| finals.clone_ref(py))
     }
 
     /// A view of all bytes.
@@ -105,6 +176,23 @@ impl Block {
     }
 }
 
+/// How many references each of these objects has.
+#[pyfunction]
+pub(crate) fn references(objects: &Bound<'_, PyTuple>) -> Vec<isize> {
+    objects.iter_borrowed().map(|object| references_of(&object)).collect()
+}
+
+/// Whether each of these objects has so many references: if it had them while nobody else held any, nobody holds one now.
+#[pyfunction]
+pub(crate) fn has_references(objects: &Bound<'_, PyTuple>, references: Vec<isize>) -> bool {
+    objects.iter_borrowed().zip(references).all(|(object, references)| references_of(&object) == references)
+}
+
+fn references_of(object: &Bound<'_, PyAny>) -> isize {
+    // SAFETY: the tuple holds the object, and the GIL is held.
+    unsafe { ffi::Py_REFCNT(object.as_ptr()) }
+}
+
 /// The actions in the form that most callers use: an array of integers. `None` for subclasses of numpy's array: a masked one
 /// hides elements that its buffer shows.
 pub(crate) fn read_actions(actions: &Bound<'_, PyAny>, rows: usize) -> Option<Vec<i32>> {
@@ -114,6 +202,16 @@ pub(crate) fn read_actions(actions: &Bound<'_, PyAny>, rows: usize) -> Option<Ve
         return None;
     }
     read_array::<i64>(actions, rows).or_else(|| read_array::<i32>(actions, rows))
+}
+
+/// Environments in the form that this package has them: an array of 64-bit integers.
+///
+/// # Errors
+/// `ValueError` if it is another object, or a number is negative or has more than 32 bits.
+pub(crate) fn read_ids(env_ids: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
+    let buffer = PyBuffer::<i64>::get(env_ids)?;
+    let ids = buffer.to_vec(env_ids.py())?.into_iter().map(|id| id.try_into().ok()).collect::<Option<_>>();
+    ids.ok_or_else(|| PyValueError::new_err("there are no such environments"))
 }
 
 /// The elements of an array of this type with one dimension and this many rows.

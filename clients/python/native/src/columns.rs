@@ -5,9 +5,13 @@
 
 use std::borrow::Cow;
 
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
 use tetrion::protocol::pb;
 use tetrion::protocol::tensor::element_size;
 use tetrion::service::direct::BlockLayout;
+
+use super::block::Block;
 
 /// Most bytes of a tensor, far more than any answer has.
 const MAX_BYTES: usize = 1 << 40;
@@ -223,11 +227,12 @@ impl Columns {
         }
     }
 
-    /// Places of the last states of so many episodes: their rows, the observations of these rows, and infos of all `rows`.
-    pub(crate) fn final_layout(&self, rows: usize, num_ended: usize) -> BlockLayout {
-        let observed = self.observations.iter().map(|column| column.row_bytes * num_ended);
-        let infos = self.final_infos.iter().map(|column| column.row_bytes * rows);
-        BlockLayout::new(std::iter::once(4 * num_ended).chain(observed).chain(infos))
+    /// Places of the last states of episodes that ended in an answer of so many rows: a flag for each row, the numbers of the
+    /// ended ones, as many observations at the beginning of places for all rows, and the infos of all rows.
+    pub(crate) fn final_layout(&self, rows: usize) -> BlockLayout {
+        let columns = self.observations.iter().chain(&self.final_infos);
+        let sizes = [1, 4].into_iter().chain(columns.map(|column| column.row_bytes));
+        BlockLayout::new(sizes.map(|row_bytes| row_bytes * rows))
     }
 
     /// The data of the last states of episodes in an answer of so many rows: observations, then infos.
@@ -248,27 +253,93 @@ impl Columns {
         Ok(parts)
     }
 
-    /// A block with the last states of the episodes in these rows of an answer, as [`Columns::final_layout`] has them; infos
-    /// of other rows are 0.
-    pub(crate) fn final_block(&self, ended: &[u32], parts: &[&[u8]], rows: usize) -> Vec<u8> {
-        let layout = self.final_layout(rows, ended.len());
-        let mut bytes = vec![0; layout.num_bytes];
-        let (first, starts) = layout.starts.split_first().expect("the rows");
-        for (place, row) in bytes[*first..].chunks_exact_mut(4).zip(ended) {
-            place.copy_from_slice(&row.to_le_bytes());
-        }
-        let (observations, infos) = parts.split_at(self.observations.len());
-        let (observed, informed) = starts.split_at(observations.len());
-        for (data, &start) in observations.iter().zip(observed) {
-            bytes[start..][..data.len()].copy_from_slice(data);
-        }
-        for ((data, column), &start) in infos.iter().zip(&self.final_infos).zip(informed) {
-            let size = column.row_bytes;
-            for (&row, data) in ended.iter().zip(data.chunks_exact(size.max(1))) {
-                bytes[start + row as usize * size..][..size].copy_from_slice(data);
+    /// Replaces the last states in a block. Infos of rows without an ended episode are 0.
+    ///
+    /// # Errors
+    /// As for [`Block::fill`].
+    pub(crate) fn write_finals(
+        &self,
+        py: Python<'_>,
+        block: &Block,
+        ended: &[u32],
+        parts: &[&[u8]],
+    ) -> PyResult<()> {
+        let layout = self.final_layout(block.rows);
+        block.fill_finals(py, ended, layout.num_bytes, |before, bytes| {
+            let (flags, rows) = (layout.starts[0], layout.starts[1]);
+            let row = |start: usize, row: u32, size: usize| start + row as usize * size;
+            before.iter().for_each(|&old| bytes[row(flags, old, 1)] = 0);
+            for (at, &new) in (0..).zip(ended) {
+                bytes[row(flags, new, 1)] = 1;
+                bytes[row(rows, at, 4)..][..4].copy_from_slice(&new.to_le_bytes());
             }
+            let (observations, infos) = parts.split_at(self.observations.len());
+            let (observed, informed) = layout.starts[2..].split_at(observations.len());
+            for (data, &start) in observations.iter().zip(observed) {
+                bytes[start..][..data.len()].copy_from_slice(data);
+            }
+            for ((data, column), &start) in infos.iter().zip(&self.final_infos).zip(informed) {
+                let size = column.row_bytes;
+                before.iter().for_each(|&old| bytes[row(start, old, size)..][..size].fill(0));
+                for (&new, data) in ended.iter().zip(data.chunks_exact(size.max(1))) {
+                    bytes[row(start, new, size)..][..size].copy_from_slice(data);
+                }
+            }
+        })
+    }
+
+    /// Makes an answer about all environments of answers about some: these rows are theirs, and others have the observations
+    /// and masks that they had before, or 0. Other infos are 0.
+    ///
+    /// # Errors
+    /// As for [`Block::fill`]; `ValueError` if an answer has other rows.
+    pub(crate) fn merge(
+        &self,
+        block: &Block,
+        before: Option<&Block>,
+        some: &[(&Block, Vec<u32>)],
+    ) -> PyResult<()> {
+        let layout = self.layout(self.num_envs);
+        let is_whole = |block: &Block| block.len == layout.num_bytes;
+        let fits = |(part, rows): &(&Block, Vec<u32>)| {
+            part.rows == rows.len()
+                && part.len == self.layout(rows.len()).num_bytes
+                && rows.iter().all(|&row| (row as usize) < self.num_envs)
+        };
+        if !(is_whole(block) && before.is_none_or(is_whole) && some.iter().all(fits)) {
+            return Err(PyValueError::new_err("the block is another session's"));
         }
-        bytes
+        let sizes: Vec<usize> = self.row_bytes().collect();
+        let infos = 3 + self.observations.len()..3 + self.observations.len() + self.infos.len();
+        let parts = some.iter().map(|(part, _)| part.read(<[u8]>::to_vec)).collect::<PyResult<Vec<_>>>()?;
+        let places: Vec<_> = some.iter().map(|(part, _)| self.layout(part.rows).starts).collect();
+        let write = |old: Option<&[u8]>, is_here: bool| {
+            block.fill(|bytes| {
+                for (place, (&start, size)) in layout.starts.iter().zip(&sizes).enumerate() {
+                    let whole = &mut bytes[start..][..size * self.num_envs];
+                    match old {
+                        _ if place < 3 || infos.contains(&place) => whole.fill(0),
+                        _ if is_here => {}
+                        None => whole.fill(0),
+                        Some(old) => whole.copy_from_slice(&old[start..][..size * self.num_envs]),
+                    }
+                    for (((_, rows), part), places) in some.iter().zip(&parts).zip(&places) {
+                        let data = &part[places[place]..];
+                        for (&row, data) in rows.iter().zip(data.chunks_exact((*size).max(1))) {
+                            whole[row as usize * size..][..*size].copy_from_slice(data);
+                        }
+                    }
+                }
+                Ok::<_, ()>(())
+            })
+        };
+        let filled = match before {
+            None => write(None, false)?,
+            Some(before) if std::ptr::eq(before, block) => write(None, true)?,
+            Some(before) => before.read(|old| write(Some(old), false))??,
+        };
+        block.forget_finals();
+        filled.map(drop).ok_or_else(|| PyValueError::new_err("the answers broke their reader"))
     }
 }
 

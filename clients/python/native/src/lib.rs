@@ -146,6 +146,8 @@ mod _native {
     use tetrion::protocol::revision::PROTOCOL_REVISION;
 
     #[pymodule_export]
+    use super::block::{has_references, references};
+    #[pymodule_export]
     use super::evaluations::{PyEvaluationRun, PySpread};
     #[pymodule_export]
     use super::failure::AnswerError;

@@ -19,11 +19,11 @@ use tetrion::protocol::{envs, pb};
 use tonic::Code;
 
 use super::CallError;
-use super::block::Block;
+use super::block::{Block, read_ids};
 use super::call::decoded;
 use super::columns::{Answer, Column, Columns, Parts, put};
 use super::failure::{AnswerError, Failure, raised};
-use super::session::{Filled, PySession, asked, final_block, nothing, whole};
+use super::session::{PySession, asked, merge};
 use super::session_stream::PySessionStream;
 
 /// A session's calls for rows. It allows one user at a time.
@@ -253,15 +253,15 @@ impl PyListing {
         }
     }
 
-    /// Fills a block with an answer and the placements after it. Returns the last states of episodes.
-    fn fill<'py>(
+    /// Fills a block with an answer and the placements after it.
+    fn fill(
         &self,
-        py: Python<'py>,
+        py: Python<'_>,
         block: &Block,
         state: &mut State,
         seen: &Seen<'_>,
         (listed, env_ids): (&Listed, Option<&[u32]>),
-    ) -> PyResult<Filled<'py>> {
+    ) -> PyResult<()> {
         self.adopt(state, listed, env_ids);
         let count = block.rows;
         let mut origins: Vec<Origin<'_>> = (0..count).map(|position| Some((listed, position))).collect();
@@ -293,14 +293,14 @@ impl PyListing {
         })?;
         filled.ok_or_else(|| AnswerError::new_err("the answer broke its reader"))?.expect("it is whole");
         let (Some(finals), Some(((listed, cut), last))) = (&seen.finals, &finals_cut) else {
-            return Ok(whole(py));
+            block.forget_finals();
+            return Ok(());
         };
         let mut origins = vec![None; finals.rows.len()];
         for (position, &at) in cut.iter().enumerate() {
             origins[at] = Some((listed, position));
         }
-        let bytes = self.final_bytes(finals, last, &origins, count);
-        final_block(py, bytes, finals.rows.len())
+        self.write_finals(py, block, finals, last, &origins)
     }
 
     /// Lists the placements that would have followed in episodes that a limit has cut, from their last observations.
@@ -443,40 +443,38 @@ impl PyListing {
         }
     }
 
-    /// The last states of episodes as [`Columns::final_layout`] has them.
-    fn final_bytes(
+    /// Adds the last states of episodes to an answer.
+    fn write_finals(
         &self,
+        py: Python<'_>,
+        block: &Block,
         finals: &pb::FinalBatch,
         last: &[&[u8]],
         origins: &[Origin<'_>],
-        count: usize,
-    ) -> Vec<u8> {
-        let num_observed = last.len() - finals.infos.len();
-        let mut observations = Vec::new();
+    ) -> PyResult<()> {
+        let mut parts = Vec::new();
         for at in 0..self.shown.len() {
             let mut bytes = Vec::new();
             self.write_observation(at, origins, |index| last[index], &mut bytes);
-            observations.push(bytes);
+            parts.push(bytes);
         }
-        let mut infos: Vec<Vec<u8>> = last[num_observed..].iter().map(|info| info.to_vec()).collect();
-        if self.columns.final_infos.len() > infos.len() {
-            let mut masks = Vec::new();
-            self.write_masks(origins, &mut masks);
-            infos.push(masks);
-        }
-        let parts: Vec<&[u8]> = observations.iter().chain(&infos).map(Vec::as_slice).collect();
-        self.columns.final_block(&finals.rows, &parts, count)
+        let infos = &last[last.len() - finals.infos.len()..];
+        let mut masks = Vec::new();
+        self.write_masks(origins, &mut masks);
+        let parts: Vec<&[u8]> =
+            parts.iter().map(Vec::as_slice).chain(infos.iter().copied()).chain([&*masks]).collect();
+        self.columns.write_finals(py, block, &finals.rows, &parts)
     }
 
     /// Makes a call and lists the placements after it.
-    fn observe_asked<'py>(
+    fn observe_asked(
         &self,
-        py: Python<'py>,
+        py: Python<'_>,
         block: &Block,
         state: &mut State,
         asked: Asked,
         env_ids: Option<&[u32]>,
-    ) -> PyResult<Filled<'py>> {
+    ) -> PyResult<()> {
         let others_are_current = std::mem::take(&mut state.is_current);
         let stream = &self.stream;
         let pulled =
@@ -490,20 +488,20 @@ impl PyListing {
             stream.abandon();
         }
         let (answered, listed) = pulled?;
-        let filled = self.complete(py, block, state, &answered, (&listed, env_ids))?;
+        self.complete(py, block, state, &answered, (&listed, env_ids))?;
         state.is_current = others_are_current || env_ids.is_none();
-        Ok(filled)
+        Ok(())
     }
 
     /// Fills a block with an answer and the placements after it.
-    fn complete<'py>(
+    fn complete(
         &self,
-        py: Python<'py>,
+        py: Python<'_>,
         block: &Block,
         state: &mut State,
         answered: &Answered,
         (listed, env_ids): (&Answered, Option<&[u32]>),
-    ) -> PyResult<Filled<'py>> {
+    ) -> PyResult<()> {
         let (columns, is_step) = (self.session.get().columns()?, *answered.kind == STEP);
         let listed = self.read(listed.decode().map_err(raised)?, block.rows)?;
         if is_step {
@@ -517,18 +515,18 @@ impl PyListing {
         self.fill(py, block, state, &Seen { parts, finals: None, is_step }, (&listed, env_ids))
     }
 
-    /// Makes a call the short way, which writes an answer of all environments, and lists the placements after it. `None` if
-    /// the call was not made.
-    fn observe_directly<'py>(
+    /// Makes a call the short way, which writes an answer, and lists the placements after it. Returns whether it did.
+    fn observe_directly(
         &self,
-        py: Python<'py>,
+        py: Python<'_>,
         block: &Block,
         state: &mut State,
         is_step: bool,
+        env_ids: Option<&[u32]>,
         call: impl FnOnce(&PySession, &mut Vec<u8>) -> Option<Option<pb::FinalBatch>>,
-    ) -> PyResult<Option<Filled<'py>>> {
+    ) -> PyResult<bool> {
         if !self.stream.is_idle() {
-            return Ok(None);
+            return Ok(false);
         }
         let session = self.session.get();
         let mut bytes = std::mem::take(&mut state.bytes);
@@ -536,14 +534,13 @@ impl PyListing {
         let filled = match call(session, &mut bytes) {
             None => {
                 state.is_current = was_current;
-                Ok(None)
+                Ok(false)
             }
-            Some(finals) => self.list(py, None).and_then(|listed| {
+            Some(finals) => self.list(py, env_ids).and_then(|listed| {
                 let parts = session.columns()?.parts_of(&bytes, block.rows);
-                let seen = Seen { parts, finals, is_step };
-                let filled = self.fill(py, block, state, &seen, (&listed, None))?;
-                state.is_current = true;
-                Ok(Some(filled))
+                self.fill(py, block, state, &Seen { parts, finals, is_step }, (&listed, env_ids))?;
+                state.is_current = was_current || env_ids.is_none();
+                Ok(true)
             }),
         };
         state.bytes = bytes;
@@ -551,19 +548,19 @@ impl PyListing {
     }
 
     /// Steps all environments. Does nothing without rows.
-    fn take<'py>(&self, py: Python<'py>, block: &Block, rows: Option<&[i32]>) -> PyResult<Filled<'py>> {
-        let Some(rows) = rows else { return Ok(nothing(py)) };
+    fn take(&self, py: Python<'_>, block: &Block, rows: Option<&[i32]>) -> PyResult<Option<usize>> {
+        let Some(rows) = rows else { return Ok(None) };
         let block = self.own(block, rows.len())?;
         let mut state = self.state()?;
         if !state.sent.is_empty() || self.stream.is_closed() {
-            return Ok(nothing(py));
+            return Ok(None);
         }
         let actions = self.chosen(py, &mut state, rows, None)?;
         let step = |session: &PySession, bytes: &mut Vec<u8>| session.step_into(py, (&actions, None), bytes);
-        match self.observe_directly(py, block, &mut state, true, step)? {
-            Some(filled) => Ok(filled),
-            None => self.observe_asked(py, block, &mut state, super::session::step(&actions), None),
+        if !self.observe_directly(py, block, &mut state, true, None, step)? {
+            self.observe_asked(py, block, &mut state, super::session::step(&actions), None)?;
         }
+        Ok(Some(block.num_ended()))
     }
 
     /// A block of this listing with so many rows.
@@ -688,8 +685,18 @@ impl PyListing {
     }
 
     /// Offsets as in `Session.final_places`.
-    fn final_places(&self, rows: usize, num_ended: usize) -> Vec<usize> {
-        self.columns.final_layout(rows, num_ended).starts
+    fn final_places(&self, rows: usize) -> Vec<usize> {
+        self.columns.final_layout(rows).starts
+    }
+
+    /// Makes an answer about all environments, like `Session.merge`.
+    fn merge(
+        &self,
+        block: &Bound<'_, Block>,
+        before: Option<&Bound<'_, Block>>,
+        some: Vec<(Bound<'_, Block>, Bound<'_, PyAny>)>,
+    ) -> PyResult<()> {
+        merge(&self.columns, block, before, &some)
     }
 
     /// Allocates a block for an answer of so many environments.
@@ -704,29 +711,36 @@ impl PyListing {
         Ok((in_flight + usize::from(half)).div_ceil(2))
     }
 
-    /// Steps all environments by rows, with the answer in a block: see `Filled`.
-    fn step<'py>(
+    /// Steps all environments by rows, like `Session.step`.
+    fn step(
         &self,
-        py: Python<'py>,
-        block: &Bound<'py, Block>,
-        rows: &Bound<'py, PyAny>,
-    ) -> PyResult<Filled<'py>> {
+        py: Python<'_>,
+        block: &Bound<'_, Block>,
+        rows: &Bound<'_, PyAny>,
+    ) -> PyResult<Option<usize>> {
         self.take(py, block.get(), self.session.get().actions(rows).as_deref())
     }
 
     /// Steps the only environment of a session, like `step`.
-    fn step_one<'py>(&self, py: Python<'py>, block: &Bound<'py, Block>, row: i32) -> PyResult<Filled<'py>> {
+    fn step_one(&self, py: Python<'_>, block: &Bound<'_, Block>, row: i32) -> PyResult<Option<usize>> {
         self.take(py, block.get(), self.session.get().is_open().then_some(&[row]))
     }
 
-    /// Starts episodes in all environments like `Session.reset`.
-    fn reset(&self, py: Python<'_>, block: &Bound<'_, Block>, seeds: Option<Vec<u64>>) -> PyResult<bool> {
-        let block = self.own(block.get(), self.columns.num_envs)?;
+    /// Starts episodes like `Session.reset`.
+    fn reset(
+        &self,
+        py: Python<'_>,
+        block: &Bound<'_, Block>,
+        seeds: Option<Vec<u64>>,
+        env_ids: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<bool> {
+        let Ok(env_ids) = env_ids.map(read_ids).transpose() else { return Ok(false) };
+        let block = self.own(block.get(), env_ids.as_ref().map_or(self.columns.num_envs, Vec::len))?;
         let mut state = self.state()?;
-        let reset = |session: &PySession, bytes: &mut Vec<u8>| {
-            session.reset_into(py, (seeds.as_deref(), None), bytes).map(|()| None)
-        };
-        Ok(state.sent.is_empty() && self.observe_directly(py, block, &mut state, false, reset)?.is_some())
+        let rows = (seeds.as_deref(), env_ids.as_deref());
+        let reset =
+            |session: &PySession, bytes: &mut Vec<u8>| session.reset_into(py, rows, bytes).map(|()| None);
+        Ok(state.sent.is_empty() && self.observe_directly(py, block, &mut state, false, rows.1, reset)?)
     }
 
     /// Makes a call of this kind, a step, a reset or a restore, with an encoded request, and the answer in a block.
@@ -736,11 +750,11 @@ impl PyListing {
         block: &Bound<'py, Block>,
         kind: &str,
         request: &[u8],
-    ) -> PyResult<Filled<'py>> {
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let mut state = self.state()?;
         let (env_ids, asked) = self.translated(py, &mut state, kind, request)?;
         let block = self.own(block.get(), env_ids.as_ref().map_or(self.columns.num_envs, Vec::len))?;
-        self.observe_asked(py, block, &mut state, asked, env_ids.as_deref())
+        self.observe_asked(py, block, &mut state, asked, env_ids.as_deref()).map(|()| None)
     }
 
     /// Makes a call that shows no rows, such as `save_state`.
@@ -763,8 +777,8 @@ impl PyListing {
         self.push(py, &mut state, super::session::step(&actions), None).map(|()| true)
     }
 
-    /// Waits for the answer to the earliest step that was sent ahead, and copies it into a block: see `Filled`.
-    fn receive_step<'py>(&self, py: Python<'py>, block: &Bound<'py, Block>) -> PyResult<Filled<'py>> {
+    /// Waits for the answer to the earliest step that was sent ahead, and copies it into a block.
+    fn receive_step(&self, py: Python<'_>, block: &Bound<'_, Block>) -> PyResult<Option<Py<PyBytes>>> {
         let mut state = self.state()?;
         let stream = &self.stream;
         let Some(mut sent) = state.sent.pop_front() else {
@@ -805,7 +819,7 @@ impl PyListing {
             .own(block.get(), rows)
             .and_then(|block| self.complete(py, block, &mut state, &stepped, (&listed, env_ids)));
         state.is_current &= done.is_ok();
-        done
+        done.map(|()| None)
     }
 
     /// Ends the stream in an orderly way.

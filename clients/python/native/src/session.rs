@@ -14,10 +14,9 @@ use std::time::Duration;
 use std::{mem, process};
 
 use bytes::Bytes;
-use prost::Message as _;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes};
+use pyo3::types::PyBytes;
 use tetrion::client::session::{Answered, Asked, HeldSession, KINDS, STEP};
 use tetrion::client::{CallSettings, Client, ClientError, OnLoss};
 use tetrion::protocol::{pb, tensor};
@@ -26,7 +25,7 @@ use tokio::sync::{Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
 use tonic::Status;
 
-use super::block::{Block, read_actions};
+use super::block::{Block, read_actions, read_ids};
 use super::call::{Metadata, decoded, message, metadata_of, refused, seconds};
 use super::columns::{Answer, Column, Columns};
 use super::executor::Executor;
@@ -38,10 +37,6 @@ const LONG: Duration = Duration::from_micros(20);
 
 /// Size of a block from which on releasing the GIL while it is filled pays.
 const LARGE: usize = 1 << 16;
-
-/// What a call returns to Python whose answer is in a block: True, or a block with the last states of episodes if some have
-/// ended; in a tuple with the numbers of actions that were sent as text. False if nothing was done.
-pub(crate) type Filled<'py> = Bound<'py, PyAny>;
 
 /// The kind of a call, the encoded request and the encoded answer.
 type EncodedCall<'py> = (&'static str, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
@@ -154,20 +149,23 @@ impl PySession {
         waited(py, &self.executor, &self.disconnected, &self.raised, call)
     }
 
-    /// Steps environments the short way into a block. `None` if there is none, or the step is refused: the long way says why.
-    pub(crate) fn step_directly<'py>(
-        &self,
-        py: Python<'py>,
-        block: &Block,
-        actions: &[i32],
-    ) -> PyResult<Option<Filled<'py>>> {
+    /// Steps environments the short way into a block. Returns whether it did; if the step is refused, the long way says why.
+    pub(crate) fn step_directly(&self, py: Python<'_>, block: &Block, actions: &[i32]) -> PyResult<bool> {
         let done = block.fill(|bytes| self.step_into(py, (actions, None), bytes).ok_or(()))?;
-        let Some(Ok(finals)) = done else { return Ok(None) };
-        let Some(finals) = finals else { return Ok(Some(whole(py))) };
+        let Some(Ok(finals)) = done else { return Ok(false) };
+        self.add_finals(py, block, finals.as_ref())?;
+        Ok(true)
+    }
+
+    /// Adds the last states of episodes to an answer, or none.
+    fn add_finals(&self, py: Python<'_>, block: &Block, finals: Option<&pb::FinalBatch>) -> PyResult<()> {
+        let Some(finals) = finals else {
+            block.forget_finals();
+            return Ok(());
+        };
         let columns = self.columns()?;
-        let parts = columns.finals(&finals, block.rows).expect("the session's own tensors");
-        let bytes = columns.final_block(&finals.rows, &parts, block.rows);
-        final_block(py, bytes, finals.rows.len()).map(Some)
+        let parts = columns.finals(finals, block.rows).map_err(AnswerError::new_err)?;
+        columns.write_finals(py, block, &finals.rows, &parts)
     }
 
     /// Steps these environments the short way, like [`PySession::step_directly`].
@@ -242,7 +240,8 @@ impl PySession {
         self.is_open().then(|| read_actions(actions, self.columns.as_ref()?.num_envs))?
     }
 
-    /// Copies the answer to a step, a reset or a restore into a block of this session.
+    /// Copies the answer to a step, a reset or a restore into a block of this session. Returns the numbers of actions that
+    /// were sent as text.
     ///
     /// # Errors
     /// `AnswerError` if the answer has other tensors than the session's specs announce.
@@ -251,7 +250,7 @@ impl PySession {
         py: Python<'py>,
         block: &Block,
         answered: &Answered,
-    ) -> PyResult<Filled<'py>> {
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let (columns, rows) = (self.columns()?, block.rows);
         let write = |answer: &Answer<'_>| {
             let parts = columns.parts(answer, rows).map_err(AnswerError::new_err)?;
@@ -261,34 +260,26 @@ impl PySession {
             })?;
             filled.map(drop).ok_or_else(|| AnswerError::new_err("the answer broke its reader"))
         };
-        let fill = || -> PyResult<_> {
+        let fill = || {
             if *answered.kind != STEP {
                 // A restore has an answer with the fields of a reset.
-                let answer = pb::ResetResponse::decode(&*answered.message);
-                write(&Answer::of_reset(&answer.map_err(|error| AnswerError::new_err(error.to_string()))?))?;
-                return Ok((None, None));
+                let answer: pb::ResetResponse = decoded(&answered.message)?;
+                write(&Answer::of_reset(&answer))?;
+                return Ok(None);
             }
             let answer: pb::StepResponse = answered.decode().map_err(raised)?;
             write(&Answer::of_step(&answer))?;
-            let finals = answer.final_batch.as_ref().map(|finals| {
-                let parts = columns.finals(finals, rows).map_err(AnswerError::new_err)?;
-                Ok::<_, PyErr>((columns.final_block(&finals.rows, &parts, rows), finals.rows.len()))
-            });
-            let actions = answer.actions.as_ref().map(|actions| {
-                let column = Column::new("actions", pb::DataType::Int32, &[]).expect("four bytes a row");
-                column.data(Some(actions), rows).map(<[u8]>::to_vec).map_err(AnswerError::new_err)
-            });
-            Ok((finals.transpose()?, actions.transpose()?))
+            Ok::<_, PyErr>(Some(answer))
         };
-        let (finals, actions) = if block.len < LARGE { fill() } else { py.detach(fill) }?;
-        let filled = match finals {
-            None => whole(py),
-            Some((bytes, num_ended)) => final_block(py, bytes, num_ended)?,
-        };
-        match actions {
-            None => Ok(filled),
-            Some(actions) => Ok((filled, PyBytes::new(py, &actions)).into_pyobject(py)?.into_any()),
-        }
+        let stepped = if block.len < LARGE { fill() } else { py.detach(fill) }?;
+        let finals = stepped.as_ref().and_then(|answer| answer.final_batch.as_ref());
+        self.add_finals(py, block, finals)?;
+        let actions = stepped.as_ref().and_then(|answer| answer.actions.as_ref()).map(|actions| {
+            let column = Column::new("actions", pb::DataType::Int32, &[]).expect("four bytes a row");
+            let data = column.data(Some(actions), rows).map_err(AnswerError::new_err)?;
+            Ok(PyBytes::new(py, data))
+        });
+        actions.transpose()
     }
 }
 
@@ -311,20 +302,6 @@ fn waited<T: Send>(
         Some(error) => Err(error),
         None => done.map_err(Failed::raised),
     }
-}
-
-/// What a step returns that was not taken.
-pub(crate) fn nothing(py: Python<'_>) -> Filled<'_> {
-    PyBool::new(py, false).to_owned().into_any()
-}
-
-/// What a call returns that has filled its block.
-pub(crate) fn whole(py: Python<'_>) -> Filled<'_> {
-    PyBool::new(py, true).to_owned().into_any()
-}
-
-pub(crate) fn final_block(py: Python<'_>, bytes: Vec<u8>, num_ended: usize) -> PyResult<Filled<'_>> {
-    Ok(Bound::new(py, Block::new(bytes, num_ended))?.into_any())
 }
 
 /// The client's session while a thread has it. Its number is the last one when it is given back.
@@ -491,10 +468,20 @@ impl PySession {
         Ok(self.columns()?.layout(rows).starts)
     }
 
-    /// Offsets in a block with the last states of so many episodes of a step of so many rows: their rows, the observations of
-    /// these rows, and the infos of all rows.
-    fn final_places(&self, rows: usize, num_ended: usize) -> PyResult<Vec<usize>> {
-        Ok(self.columns()?.final_layout(rows, num_ended).starts)
+    /// Offsets in the block with the last states of episodes that ended in an answer of so many rows: flags, the numbers of
+    /// the ended rows, the observations of these, and the infos of all rows.
+    fn final_places(&self, rows: usize) -> PyResult<Vec<usize>> {
+        Ok(self.columns()?.final_layout(rows).starts)
+    }
+
+    /// Makes an answer about all environments: see `Columns::merge`.
+    fn merge(
+        &self,
+        block: &Bound<'_, Block>,
+        before: Option<&Bound<'_, Block>>,
+        some: Vec<(Bound<'_, Block>, Bound<'_, PyAny>)>,
+    ) -> PyResult<()> {
+        merge(self.columns()?, block, before, &some)
     }
 
     /// Allocates a block for an answer of so many rows.
@@ -502,51 +489,51 @@ impl PySession {
         Ok(Block::new(vec![0; self.columns()?.layout(rows).num_bytes], rows))
     }
 
-    /// Steps all environments, with the answer in a block: see `Filled`.
-    fn step<'py>(
+    /// Steps all environments, with the answer in a block. Returns the number of episodes that have ended and were followed by
+    /// the next ones; None if it did nothing.
+    fn step(
         &self,
-        py: Python<'py>,
-        block: &Bound<'py, Block>,
-        actions: &Bound<'py, PyAny>,
-    ) -> PyResult<Filled<'py>> {
+        py: Python<'_>,
+        block: &Bound<'_, Block>,
+        actions: &Bound<'_, PyAny>,
+    ) -> PyResult<Option<usize>> {
         self.take(py, block, self.actions(actions).as_deref())
     }
 
     /// Steps the only environment of a session, like `step`.
-    fn step_one<'py>(
-        &self,
-        py: Python<'py>,
-        block: &Bound<'py, Block>,
-        action: i32,
-    ) -> PyResult<Filled<'py>> {
+    fn step_one(&self, py: Python<'_>, block: &Bound<'_, Block>, action: i32) -> PyResult<Option<usize>> {
         self.take(py, block, self.is_open().then_some(&[action]))
     }
 
-    /// Starts episodes in all environments the short way, with the answer in a block: from one seed each or, without
+    /// Starts episodes in these environments the short way, with the answer in a block: from one seed each or, without
     /// seeds, the next episodes. Returns whether it did.
     pub(crate) fn reset(
         &self,
         py: Python<'_>,
         block: &Bound<'_, Block>,
         seeds: Option<Vec<u64>>,
+        env_ids: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
         if !self.is_open() {
             return Ok(false);
         }
-        let block = self.own(block.get(), self.columns()?.num_envs)?;
-        let done = block.fill(|bytes| self.reset_into(py, (seeds.as_deref(), None), bytes).ok_or(()))?;
+        let Ok(env_ids) = env_ids.map(read_ids).transpose() else { return Ok(false) };
+        let block = self.own(block.get(), env_ids.as_ref().map_or(self.columns()?.num_envs, Vec::len))?;
+        let rows = (seeds.as_deref(), env_ids.as_deref());
+        let done = block.fill(|bytes| self.reset_into(py, rows, bytes).ok_or(()))?;
+        block.forget_finals();
         Ok(matches!(done, Some(Ok(()))))
     }
 
-    /// Makes a call of this kind, a step, a reset or a restore, with an encoded request, and the answer in a block: see
-    /// `Filled`.
+    /// Makes a call of this kind, a step, a reset or a restore, with an encoded request, and the answer in a block. Returns
+    /// the numbers of actions that were sent as text.
     fn observe<'py>(
         &self,
         py: Python<'py>,
         block: &Bound<'py, Block>,
         kind: &str,
         request: &[u8],
-    ) -> PyResult<Filled<'py>> {
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let (block, asked) = (self.own(block.get(), block.get().rows)?, asked(kind, request)?);
         let answered = self.wait(py, async { self.held().await.get().call(asked).await })?;
         self.fill(py, block, &answered)
@@ -594,21 +581,32 @@ impl PySession {
 
 impl PySession {
     /// Performs one action per environment, with the answer in a block. Does nothing without actions.
-    fn take<'py>(
+    fn take(
         &self,
-        py: Python<'py>,
-        block: &Bound<'py, Block>,
+        py: Python<'_>,
+        block: &Bound<'_, Block>,
         actions: Option<&[i32]>,
-    ) -> PyResult<Filled<'py>> {
-        let Some(actions) = actions else { return Ok(nothing(py)) };
+    ) -> PyResult<Option<usize>> {
+        let Some(actions) = actions else { return Ok(None) };
         let block = self.own(block.get(), actions.len())?;
-        if let Some(filled) = self.step_directly(py, block, actions)? {
-            return Ok(filled);
+        if !self.step_directly(py, block, actions)? {
+            let asked = step(actions);
+            let answered = self.wait(py, async { self.held().await.get().call(asked).await })?;
+            self.fill(py, block, &answered)?;
         }
-        let asked = step(actions);
-        let answered = self.wait(py, async { self.held().await.get().call(asked).await })?;
-        self.fill(py, block, &answered)
+        Ok(Some(block.num_ended()))
     }
+}
+
+/// Makes an answer about all environments of blocks that are answers about some.
+pub(crate) fn merge(
+    columns: &Columns,
+    block: &Bound<'_, Block>,
+    before: Option<&Bound<'_, Block>>,
+    some: &[(Bound<'_, Block>, Bound<'_, PyAny>)],
+) -> PyResult<()> {
+    let some = some.iter().map(|(part, rows)| Ok((part.get(), read_ids(rows)?)));
+    columns.merge(block.get(), before.map(Bound::get), &some.collect::<PyResult<Vec<_>>>()?)
 }
 
 /// A step of all environments.

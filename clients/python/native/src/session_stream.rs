@@ -13,7 +13,7 @@ use tokio::sync::Mutex;
 use super::block::Block;
 use super::executor::Executor;
 use super::failure::raised;
-use super::session::{Filled, PySession, asked, encoded_answer, nothing, step};
+use super::session::{PySession, asked, encoded_answer, step};
 
 /// One long call for many requests to a session.
 #[pyclass(frozen, name = "SessionStream", module = "tetrion._native")]
@@ -112,29 +112,30 @@ impl PySessionStream {
         }
     }
 
-    /// Steps all environments, with the answer in a block: see `Filled`. The short way is open while nothing is in flight.
-    fn step<'py>(
+    /// Steps all environments like `Session.step`. The short way is open while nothing is in flight.
+    fn step(
         &self,
-        py: Python<'py>,
-        block: &Bound<'py, Block>,
-        actions: &Bound<'py, PyAny>,
-    ) -> PyResult<Filled<'py>> {
+        py: Python<'_>,
+        block: &Bound<'_, Block>,
+        actions: &Bound<'_, PyAny>,
+    ) -> PyResult<Option<usize>> {
         self.take(py, block.get(), self.session.get().actions(actions).as_deref())
     }
 
     /// Steps the only environment of a session, like `step`.
-    fn step_one<'py>(
-        &self,
-        py: Python<'py>,
-        block: &Bound<'py, Block>,
-        action: i32,
-    ) -> PyResult<Filled<'py>> {
+    fn step_one(&self, py: Python<'_>, block: &Bound<'_, Block>, action: i32) -> PyResult<Option<usize>> {
         self.take(py, block.get(), self.session.get().is_open().then_some(&[action]))
     }
 
-    /// Starts episodes in all environments like `Session.reset`, while nothing is in flight.
-    fn reset(&self, py: Python<'_>, block: &Bound<'_, Block>, seeds: Option<Vec<u64>>) -> PyResult<bool> {
-        Ok(self.is_idle() && self.session.get().reset(py, block, seeds)?)
+    /// Starts episodes like `Session.reset`, while nothing is in flight.
+    fn reset(
+        &self,
+        py: Python<'_>,
+        block: &Bound<'_, Block>,
+        seeds: Option<Vec<u64>>,
+        env_ids: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<bool> {
+        Ok(self.is_idle() && self.session.get().reset(py, block, seeds, env_ids)?)
     }
 
     /// Makes a call of this kind with an encoded request. Returns the encoded answer.
@@ -155,7 +156,7 @@ impl PySessionStream {
         block: &Bound<'py, Block>,
         kind: &str,
         request: &[u8],
-    ) -> PyResult<Filled<'py>> {
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let session = self.session.get();
         let block = session.own(block.get(), block.get().rows)?;
         session.fill(py, block, &self.exchange(py, asked(kind, request)?)?)
@@ -177,8 +178,12 @@ impl PySessionStream {
         Ok(encoded_answer(py, &self.pull(py)?))
     }
 
-    /// Waits for the answer to the earliest request, a step, and copies it into a block: see `Filled`.
-    fn receive_step<'py>(&self, py: Python<'py>, block: &Bound<'py, Block>) -> PyResult<Filled<'py>> {
+    /// Waits for the answer to the earliest request, a step, and copies it into a block, like `Session.observe`.
+    fn receive_step<'py>(
+        &self,
+        py: Python<'py>,
+        block: &Bound<'py, Block>,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let session = self.session.get();
         let block = session.own(block.get(), block.get().rows)?;
         session.fill(py, block, &self.pull(py)?)
@@ -205,18 +210,19 @@ impl PySessionStream {
     }
 
     /// Steps all environments. Does nothing without actions, on a closed stream, or if another answer comes first.
-    fn take<'py>(&self, py: Python<'py>, block: &Block, actions: Option<&[i32]>) -> PyResult<Filled<'py>> {
-        let Some(actions) = actions else { return Ok(nothing(py)) };
+    fn take(&self, py: Python<'_>, block: &Block, actions: Option<&[i32]>) -> PyResult<Option<usize>> {
+        let Some(actions) = actions else { return Ok(None) };
         let session = self.session.get();
         let block = session.own(block, actions.len())?;
         if self.is_idle() {
-            if let Some(filled) = session.step_directly(py, block, actions)? {
-                return Ok(filled);
+            if session.step_directly(py, block, actions)? {
+                return Ok(Some(block.num_ended()));
             }
         } else if self.is_closed() || self.in_flight(py)? > 0 {
-            return Ok(nothing(py));
+            return Ok(None);
         }
         let answered = self.exchange(py, step(actions))?;
-        session.fill(py, block, &answered)
+        session.fill(py, block, &answered)?;
+        Ok(Some(block.num_ended()))
     }
 }

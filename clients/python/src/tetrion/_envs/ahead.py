@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from tetrion._envs.base import SessionEnv
 from tetrion._messages.answers import Stepped
-from tetrion._messages.tensors import Arrays
 from tetrion.errors import TetrionError
 
 Observations = dict[str, npt.NDArray[np.generic]]
@@ -24,14 +23,10 @@ class AheadEnv(SessionEnv):
 
     # Actions that `step_async` and `send` have sent, and their games; None: all.
     _sent: deque[tuple[npt.NDArray[np.integer], npt.NDArray[np.int64] | None]]
-    # What the games showed last, and whether these are copies, into which the rows of some games may be written.
-    _observations: Arrays | None
-    _mask: npt.NDArray[np.bool_] | None
-    _keeps_copies: bool
 
     @abstractmethod
-    def _taken(self, actions: npt.NDArray[np.integer], stepped: Stepped) -> StepResult:
-        """What `step` returns for an answer."""
+    def _taken(self, actions: npt.NDArray[np.integer], mask: npt.NDArray[np.bool_] | None, stepped: Stepped) -> StepResult:
+        """What `step` returns for an answer to these actions, before which there were these masks."""
 
     @abstractmethod
     def _count(self, stepped: Stepped, mask: npt.NDArray[np.bool_] | None, actions: npt.NDArray[np.integer]) -> None:
@@ -64,7 +59,7 @@ class AheadEnv(SessionEnv):
         self._check_open("step_wait")
         if not self._sent or self._sent[0][1] is not None:
             raise RuntimeError("no step was sent, expected step_async(actions) before step_wait()")
-        return self._taken(self._sent[0][0], self._received())
+        return self._taken(self._sent[0][0], self._stream._blocks.mask, self._received())
 
     def _received(self) -> Stepped:
         """The answer to the earliest sent actions. If a wait is interrupted, the actions stay in the queue."""
@@ -111,19 +106,9 @@ class AheadEnv(SessionEnv):
             raise RuntimeError("no actions were sent, expected send(actions, env_ids) before recv()")
         actions, games = self._sent[0]
         assert games is not None, "they were sent with the actions"
+        mask = self._stream._blocks.mask
+        before = mask[games] if mask is not None else None
         stepped = self._received()
-        self._count(stepped, self._mask[games] if self._mask is not None else None, actions)
-        self._keep_rows(games, stepped)
+        self._stream._blocks.gather(games)
+        self._count(stepped, before, actions)
         return self._result(stepped, np.ones(games.size, np.bool_), {"env_id": games})
-
-    def _keep_rows(self, games: npt.NDArray[np.int64], stepped: Stepped) -> None:
-        """Merges the rows of these games into the last known rows of all games."""
-        if not self._keeps_copies and self._observations is not None:
-            # Until now these are views of an answer.
-            self._observations = Arrays({name: array.copy() for name, array in self._observations.items()})
-            self._mask = self._mask.copy() if self._mask is not None else None
-            self._keeps_copies = True
-        for name, array in (self._observations or {}).items():
-            array[games] = stepped.observations[name]
-        if self._mask is not None:
-            self._mask[games] = stepped.action_mask

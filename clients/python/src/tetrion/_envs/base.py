@@ -50,6 +50,7 @@ class SessionEnv:
     session: Session
     render_mode: str | None
     metadata: dict[str, Any]
+    _copy: bool = False
 
     # The kind of step, and the environments for the other kind of rules.
     _action_model: int = pb.ACTION_MODEL_PLACEMENT
@@ -109,6 +110,8 @@ class SessionEnv:
             model = name.removeprefix("ACTION_MODEL_").lower()
             raise InvalidArgumentError("rules", f"have the action model {model!r}, which is played by {self._other}")
         self._num_actions, specs, self._stream = self._opened(session)
+        # Whoever gets arrays from an environment may keep them, unless it makes no copies.
+        self._stream._blocks.lends = self._copy
         self._fields = Fields(specs, self._num_actions if self._observe_mask else 0)
         self._begun = np.zeros(session.num_envs, np.bool_)
         # Numbers of episodes that ended by the rules and by invalid actions, until there are enough to warn.
@@ -202,6 +205,7 @@ class SessionEnv:
             self._hold(_with_room(lambda: self.client._create(request, snapshot_every, False)))
             if begun:
                 self._stream.restore_state(states, begun)
+                self._stream._blocks.gather(np.array(begun))
                 self._begun[begun] = True
         except BaseException:
             self._let_go()

@@ -6,14 +6,15 @@ in a reader that is stored with the arrays: see `Arrays.reader`. For the arrays 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tetrion._envs.spaces import Fields, converted
-from tetrion._messages.answers import Observed, Stepped
+from tetrion._envs.spaces import Fields, converted, signed
+from tetrion._messages.answers import Final, Observed, Stepped
+from tetrion._sessions.blocks import Ended, Loan
 
 _Array = npt.NDArray[Any]
 
@@ -33,7 +34,7 @@ class OneReader:
         arrays.reader = self
         self._observations = [(name, _value(arrays[name], fields.none.get(name))) for name in fields.names]
         self._infos: list[tuple[str, Callable[[], Any]]] = [
-            (name, _with_sign(array)[:1].item) for name, array in observed.infos.items()
+            (name, signed(array)[:1].item) for name, array in observed.infos.items()
         ]
         self.mask = None
         if observed.action_mask is not None:
@@ -52,7 +53,7 @@ def _value(rows: _Array, none: int | None) -> Callable[[], Any]:
     if rows.ndim > 1:
         return converted(rows[0], none) or rows[0].copy
     # A number, for Discrete spaces.
-    item = _with_sign(rows).item
+    item = signed(rows).item
     if none is not None:
         numbers = [np.int64(number) for number in range(none + 1)]
         return lambda: numbers[item()]  # the last one for -1
@@ -60,42 +61,94 @@ def _value(rows: _Array, none: int | None) -> Callable[[], Any]:
     return lambda: dtype(item())
 
 
-def _with_sign(array: _Array) -> _Array:
-    """A view that reads unsigned 64-bit numbers as signed ones, bit for bit. Other arrays are returned unchanged."""
-    return array.view(np.int64) if array.dtype == np.uint64 else array
+class _Group:
+    """Named arrays, as they are handed out: those with the types that learners expect as they are, and others converted."""
+
+    __slots__ = ("_made", "flags", "shown")
+
+    def __init__(self, arrays: Mapping[str, _Array], none: Mapping[str, int] | None = None) -> None:
+        self.shown = {name: signed(array) for name, array in arrays.items()}
+        self.flags = [f"_{name}" for name in arrays]
+        makers = ((name, converted(array, (none or {}).get(name))) for name, array in self.shown.items())
+        self._made = [(name, make) for name, make in makers if make is not None]
+
+    def lent(self) -> list[_Array]:
+        """The arrays that are handed out as they are."""
+        made = dict(self._made)
+        return [array for name, array in self.shown.items() if name not in made]
+
+    def read(self) -> dict[str, _Array]:
+        """The arrays by name."""
+        arrays = self.shown.copy()
+        for name, make in self._made:
+            arrays[name] = make()
+        return arrays
 
 
 class ManyReader:
-    """Reads the answers of a session of many environments."""
+    """Reads the answers of a session of many environments.
 
-    __slots__ = ("_infos", "_made_infos", "_made_observations", "_observations")
+    Attributes:
+        loan: The arrays that it hands out.
+    """
 
-    def __init__(self, fields: Fields, observed: Observed | Stepped, *, copy: bool) -> None:
-        """Prepares for these arrays. With `copy`, each answer gets new arrays instead of views."""
-        arrays = observed.observations
-        arrays.reader = self
-        self._observations: dict[str, _Array] = {name: arrays[name] for name in fields.names}
-        self._infos: dict[str, _Array] = dict(observed.infos)
+    __slots__ = ("_infos", "_observations", "loan")
+
+    def __init__(self, fields: Fields, observed: Observed | Stepped) -> None:
+        """Prepares for these arrays."""
+        arrays, infos = observed.observations, dict(observed.infos)
+        seen = {name: arrays[name] for name in fields.names}
         if observed.action_mask is not None:
-            mask = self._infos["action_mask"] = observed.action_mask.view(np.int8)
+            infos["action_mask"] = observed.action_mask.view(np.int8)
             if fields.has_mask:
-                self._observations["action_mask"] = mask
+                seen["action_mask"] = infos["action_mask"]
+        self._observations, self._infos = _Group(seen, fields.none), _Group(infos)
+        self.loan = Loan([*self._observations.lent(), *self._infos.lent()])
+        arrays.reader = self
 
-        def made(array: _Array, none: int | None = None) -> Callable[[], _Array] | None:
-            return converted(array, none) or (array.copy if copy else None)
+    def read(self, present: npt.NDArray[np.bool_]) -> tuple[dict[str, _Array], dict[str, _Array]]:
+        """Observations and infos, with one row per environment. Flags of the infos tell which rows are present."""
+        return self._observations.read(), self._infos.read() | dict.fromkeys(self._infos.flags, present)
 
-        self._made_observations = [
-            (name, get)
-            for name, array in self._observations.items()
-            if (get := made(array, fields.none.get(name))) is not None
-        ]
-        self._made_infos = [(name, get) for name, array in self._infos.items() if (get := made(array)) is not None]
 
-    def read(self) -> tuple[dict[str, _Array], dict[str, _Array]]:
-        """Observations and infos, with one row per environment."""
-        observations, infos = self._observations.copy(), self._infos.copy()
-        for name, get in self._made_observations:
-            observations[name] = get()
-        for name, get in self._made_infos:
-            infos[name] = get()
-        return observations, infos
+class FinalReader:
+    """Reads the last states of episodes, in the form of Gymnasium's own vector environments.
+
+    Attributes:
+        loan: The arrays that it hands out.
+    """
+
+    __slots__ = ("_flags", "_infos", "_mask", "_names", "_observations", "loan")
+
+    def __init__(self, fields: Fields, final: Final, mask: npt.NDArray[np.int8]) -> None:
+        """Prepares for these arrays.
+
+        Args:
+            fields: The observation fields.
+            final: The last states.
+            mask: The action mask of an ended episode, unless the infos have one.
+        """
+        observations, infos = final.observations, final.infos
+        assert isinstance(observations, Ended)
+        assert isinstance(infos, Ended)
+        self._flags, self._mask = infos.flags, mask
+        self._infos = _Group(infos.whole())
+        arrays = observations.whole()
+        self._observations = [(signed(arrays[name]), fields.none.get(name)) for name in fields.names]
+        self._names = [*fields.names, "action_mask"] if fields.has_mask else fields.names
+        self.loan = Loan([*self._infos.lent(), *(array for array, _ in self._observations)])
+        infos.reader = self
+
+    def read(self, rows: npt.NDArray[np.int64], num_rows: int) -> dict[str, Any]:
+        """The infos of episodes that ended in these rows of an answer."""
+        ended, count = self._flags.copy(), len(rows)
+        now = ((array[:count], none) for array, none in self._observations)
+        seen = [array if (make := converted(array, none)) is None else make() for array, none in now]
+        if len(self._names) > len(seen):
+            masks = self._infos.shown.get("action_mask")
+            seen.append(masks[rows] if masks is not None else np.tile(self._mask, (count, 1)))
+        final_obs = np.empty(num_rows, object)  # None everywhere
+        # Rows of arrays that hold nothing else, so a caller who keeps one keeps only last states of the same step.
+        final_obs[rows] = [dict(zip(self._names, row, strict=True)) for row in zip(*seen, strict=True)]
+        final_info = self._infos.read() | dict.fromkeys(self._infos.flags, ended)
+        return {"final_obs": final_obs, "_final_obs": ended, "final_info": final_info, "_final_info": ended}

@@ -23,7 +23,7 @@ from tetrion.errors import InvalidArgumentError
 
 def box(spec: pb.TensorSpec) -> spaces.Box:
     """The space of a tensor for one environment, with the server's bounds or, without those, the bounds of its type."""
-    sent = np.empty(0, DTYPES[spec.dtype])
+    sent = signed(np.empty(0, DTYPES[spec.dtype]))
     get = converted(sent)
     dtype: Any = (sent if get is None else get()).dtype
     low, high = -np.inf, np.inf
@@ -79,23 +79,20 @@ class Fields:
             fields["action_mask"] = spaces.Box(0, 1, (num_actions,), np.int8)
         self.space = spaces.Dict(fields)
 
-    def observations(self, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-        """The fields of an answer, with one row per environment. Copies only those whose types differ from the server's."""
-        made = {name: converted(arrays[name], self.none.get(name)) for name in self.names}
-        return {name: arrays[name] if get is None else get() for name, get in made.items()}
 
+def signed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A view that shows unsigned numbers of 64 bits as signed ones, bit for bit; another array as it is.
 
-def infos(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-    """The infos of an answer, in types with differences that do not wrap, and with which PyTorch can compute."""
-    made = {name: converted(array) for name, array in arrays.items()}
-    return {name: arrays[name] if get is None else get() for name, get in made.items()}
+    PyTorch barely supports unsigned numbers. Seeds of 2**63 and more are negative then, and `arguments.seed` accepts them.
+    """
+    return array.view(np.int64) if array.dtype == np.uint64 else array
 
 
 def converted(array: npt.NDArray[Any], none: int | None = None) -> Callable[[], npt.NDArray[Any]] | None:
-    """A function that converts an array's current contents to the type that learners expect; None if it has that type.
+    """A function that converts a signed array's current contents to the type that learners expect; None if it has that type.
 
-    Unsigned numbers of more than eight bits, which PyTorch barely supports, become int64, bit for bit: seeds of 2**63 and
-    more are negative, and `arguments.seed` accepts them. Categories become int64 too, with `none` instead of -1.
+    Unsigned numbers of more than eight bits become int64, with differences that do not wrap. So do categories, with `none`
+    instead of -1.
     """
     if none is not None:
         values = np.arange(none + 1)

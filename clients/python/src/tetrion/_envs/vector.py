@@ -18,12 +18,10 @@ from tetrion._checks.names import expected
 from tetrion._clients.client import Client
 from tetrion._envs import rendering, spaces
 from tetrion._envs.ahead import AheadEnv, Observations, StepResult
-from tetrion._envs.readers import ManyReader
+from tetrion._envs.readers import FinalReader, ManyReader
 from tetrion._messages import requests
 from tetrion._messages.answers import Final, Observed, Stepped
 from tetrion._messages.requests import FeaturesLike, PositionsLike, RulesLike
-from tetrion._messages.tensors import Arrays
-from tetrion._sessions.blocks import Scattered
 from tetrion.errors import InvalidArgumentError
 
 # The methods that return one row per game.
@@ -95,6 +93,7 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
             ServerFullError: The server has no room for this many environments.
         """
         self._render_with(render_mode, render_scale, render_palette)
+        self._copy = arguments.flag("copy", copy)
         if arguments.flag("observe_mask", observe_mask) and not arguments.flag("action_mask", action_mask):
             raise InvalidArgumentError("observe_mask", "is True, and action_mask is not, expected both or neither")
         self.autoreset_mode = requests.autoreset_mode(autoreset_mode)
@@ -126,15 +125,11 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
         self.single_action_space = gymnasium.spaces.Discrete(self._num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._copy = arguments.flag("copy", copy)
         self._all = np.ones(num_envs, np.bool_)
         self._all.flags.writeable = False
         # Values that `set_attr` has set, one per game.
         self._attributes: dict[str, tuple[Any, ...]] = {}
         self._sent = deque()
-        self._keeps_copies = False
-        self._observations = None
-        self._mask = None
 
     def reset(
         self,
@@ -160,24 +155,26 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
         options = dict(spaces.known_options(options, ["reset_mask", "piece_sequences"]))
         chosen = self._chosen(options.get("reset_mask"))
         sequences = options.get("piece_sequences", ())
-        seeds = self._seeds(seed)
         # Gymnasium accepts no negative seeds.
-        super().reset(seed=seeds[0])
-        # The protocol seeds all environments of a call or none of them.
-        seeded = chosen[[seeds[env] is not None for env in chosen]]
-        unseeded = chosen[[seeds[env] is None for env in chosen]]
-        parts = []
-        if seeded.size:
-            numbers = [seeds[env] or 0 for env in seeded]
-            parts.append((seeded, self._stream.reset(self._ids(seeded), seeds=numbers, piece_sequences=sequences)))
-        if unseeded.size:
-            parts.append((unseeded, self._stream.reset(self._ids(unseeded), piece_sequences=sequences)))
-        observed, present = self._whole(parts)
-        return self._seen(observed, present)
-
-    def _ids(self, envs: npt.NDArray[np.int64]) -> npt.NDArray[np.int64] | None:
-        """The environments in the form of requests: None for all."""
-        return None if envs.size == self.num_envs else envs
+        if seed is None:
+            seeds, parts = None, [chosen]
+        else:
+            seeds = self._seeds(seed)
+            # The protocol seeds all environments of a call or none of them.
+            seeded = np.array([seeds[env] is not None for env in chosen])
+            parts = [chosen[seeded], chosen[~seeded]]
+        super().reset(seed=seeds[0] if seeds is not None else None)
+        blocks = self._stream._blocks
+        answers = []
+        for envs in parts:
+            if envs.size:
+                numbers = [seeds[env] or 0 for env in envs] if seeds is not None and seeds[envs[0]] is not None else None
+                ids = None if envs.size == self.num_envs else envs
+                answers.append((self._stream._reset(ids, numbers, sequences), envs))
+        present = np.zeros(self.num_envs, np.bool_)
+        present[chosen] = True
+        is_whole = answers[0][1].size == self.num_envs
+        return self._seen(blocks.observed(answers[0][0]) if is_whole else blocks.merged(answers), present)
 
     def _chosen(self, reset_mask: Any) -> npt.NDArray[np.int64]:
         """The environments to reset."""
@@ -204,35 +201,6 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
             raise InvalidArgumentError("seed", f"has {len(seed)} seeds, expected {wanted}")
         return [spaces.checked_seed(one, f"seed[{env}]") for env, one in enumerate(seed)]
 
-    def _whole(self, parts: list[tuple[npt.NDArray[np.int64], Observed]]) -> tuple[Observed, npt.NDArray[np.bool_]]:
-        """Merges answers for some environments into the state of all. Also returns the environments in the answers."""
-        present = np.zeros(self.num_envs, np.bool_)
-        for envs, _ in parts:
-            present[envs] = True
-        if len(parts) == 1 and present.all():
-            return parts[0][1], present
-
-        def spread(before: npt.NDArray[Any] | None, rows: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-            """The rows of each answer, at the places of their environments; other rows are unchanged, or 0."""
-            whole = np.zeros((self.num_envs, *rows[0].shape[1:]), rows[0].dtype) if before is None else before.copy()
-            for (envs, _), some in zip(parts, rows, strict=True):
-                whole[envs] = some
-            return whole
-
-        answers = [observed for _, observed in parts]
-        last: Mapping[str, npt.NDArray[Any]] = self._observations if self._observations is not None else {}
-        masks = [answer.action_mask for answer in answers if answer.action_mask is not None]
-        return Observed(
-            Arrays(
-                {
-                    name: spread(last.get(name), [answer.observations[name] for answer in answers])
-                    for name in answers[0].observations
-                }
-            ),
-            spread(self._mask, masks) if masks else None,
-            Arrays({name: spread(None, [answer.infos[name] for answer in answers]) for name in answers[0].infos}),
-        ), present
-
     def step(self, actions: npt.NDArray[np.integer]) -> StepResult:
         """Takes one action per game; see "Autoreset" for games whose episode has ended.
 
@@ -251,12 +219,10 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
             ServerUnavailableError: The server is gone, and did not come back within the client's `patience`.
         """
         self._check_open("step")
-        return self._taken(actions, self._stream.step(actions))
+        return self._taken(actions, self._stream._blocks.mask, self._stream.step(actions))
 
-    def _taken(self, actions: npt.NDArray[np.integer], stepped: Stepped) -> StepResult:
-        """Converts an answer to the return values of `step`."""
-        self._count(stepped, self._mask, actions)
-        self._keep(stepped)
+    def _taken(self, actions: npt.NDArray[np.integer], mask: npt.NDArray[np.bool_] | None, stepped: Stepped) -> StepResult:
+        self._count(stepped, mask, actions)
         return self._result(stepped, self._all)
 
     def _count(self, stepped: Stepped, mask: npt.NDArray[np.bool_] | None, actions: npt.NDArray[np.integer]) -> None:
@@ -270,18 +236,14 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
                 rows = ended if stepped.final is None else slice(None)
                 self._count_endings(known["invalid_action"][rows].astype(np.bool_), stacklevel=5)
 
-    def _keep(self, observed: Observed | Stepped) -> None:
-        """Keeps the rows of all games, for partial resets and for `action_masks`."""
-        self._observations, self._mask = observed.observations, observed.action_mask
-        self._keeps_copies = False
-
     def _result(
         self, stepped: Stepped, present: npt.NDArray[np.bool_], known: Mapping[str, npt.NDArray[Any]] | None = None
     ) -> StepResult:
         """An answer in Gymnasium's form, with additional infos that are known already."""
         observations, infos = self._read(stepped, present, known)
-        if stepped.final is not None:
-            self._add_final(infos, stepped.final, present.size)
+        final = stepped.final
+        if final is not None:
+            infos |= (final.infos.reader or self._final_reader(final)).read(final.rows, present.size)
         terminated, truncated = stepped.terminated, stepped.truncated
         if self._copy:
             terminated, truncated = terminated.copy(), truncated.copy()
@@ -289,7 +251,6 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
 
     def _seen(self, observed: Observed, present: npt.NDArray[np.bool_]) -> tuple[Observations, dict[str, Any]]:
         """The state of all games after a reset or a restore."""
-        self._keep(observed)
         self._begun |= present
         return self._read(observed, present)
 
@@ -299,34 +260,23 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
         present: npt.NDArray[np.bool_],
         known: Mapping[str, npt.NDArray[Any]] | None = None,
     ) -> tuple[Observations, dict[str, Any]]:
-        reader = observed.observations.reader or ManyReader(self._fields, observed, copy=self._copy)
-        observations, infos = reader.read()
-        infos.update(known or {})
-        self._draw()
+        reader = observed.observations.reader or self._reader(observed)
         valid = present.copy() if self._copy else present
-        for name in list(infos):
-            infos[f"_{name}"] = valid
+        observations, infos = reader.read(valid)
+        for name, array in (known or {}).items():
+            infos |= {name: array, f"_{name}": valid}
+        self._draw()
         return observations, infos
 
-    def _add_final(self, infos: dict[str, Any], final: Final, num_rows: int) -> None:
-        """Adds the last states of ended episodes, in the form of Gymnasium's own vector environments."""
-        ended = np.zeros(num_rows, np.bool_)
-        ended[final.rows] = True
-        fields = self._fields.observations(final.observations)
-        if self._observe_mask:
-            # A `Listing` has masks of episodes that a limit has cut.
-            masks = final.infos.get("action_mask")
-            if masks is None:
-                masks = np.tile(spaces.ended_mask(self._num_actions), (final.rows.size, 1))
-            fields["action_mask"] = masks
-        final_obs = np.full(num_rows, None, dtype=object)
-        # Rows of arrays that hold nothing else, so a caller who keeps one keeps only last states of the same step.
-        final_obs[final.rows] = [dict(zip(fields, row, strict=True)) for row in zip(*fields.values(), strict=True)]
-        final_info: dict[str, Any] = {}
-        for name, whole in spaces.infos(whole_rows(final, num_rows)).items():
-            final_info[name] = whole
-            final_info[f"_{name}"] = ended
-        infos.update(final_obs=final_obs, _final_obs=ended, final_info=final_info, _final_info=ended)
+    def _reader(self, observed: Observed | Stepped) -> ManyReader:
+        reader = ManyReader(self._fields, observed)
+        reader.loan.begin()
+        return reader
+
+    def _final_reader(self, final: Final) -> FinalReader:
+        reader = FinalReader(self._fields, final, spaces.ended_mask(self._num_actions))
+        reader.loan.begin()
+        return reader
 
     def save_state(self) -> list[bytes]:
         """Takes a snapshot of each game: everything that decides its future, including the next pieces.
@@ -356,9 +306,13 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
             InvalidRequestError: The number of snapshots differs from the number of games, or one is not a snapshot.
         """
         self._check_open("restore_state")
-        restored = self._stream.restore_state(states, env_ids, reseed=reseed)  # which checks them
+        observed = self._stream.restore_state(states, env_ids, reseed=reseed)  # which checks them
         envs = np.arange(self.num_envs) if env_ids is None else np.asarray(env_ids, np.int64)
-        observed, present = self._whole([(envs, restored)])
+        present = np.zeros(self.num_envs, np.bool_)
+        present[envs] = True
+        blocks = self._stream._blocks
+        if env_ids is not None and blocks.latest is not None:
+            observed = blocks.merged([(blocks.latest, envs)])
         return self._seen(observed, present)
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
@@ -367,9 +321,10 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
         Raises:
             gymnasium.error.ResetNeeded: No episode has started, or the session has no masks.
         """
-        if self._mask is None:
+        mask = self._stream._blocks.mask
+        if mask is None:
             raise gymnasium.error.ResetNeeded("there is no action mask before the first reset, or without action_mask")
-        return np.array(self._mask)
+        return np.array(mask)
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Calls a method of every game, or reads an attribute, like Gymnasium's vector environments.
@@ -433,13 +388,3 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
     def close_extras(self, **kwargs: Any) -> None:
         """Ends the session. `close` calls this once."""
         self._let_go()
-
-
-def whole_rows(final: Final, num_rows: int) -> dict[str, npt.NDArray[Any]]:
-    """The last infos of ended episodes, with a row for every game, 0 where none has ended."""
-    if isinstance(final.infos, Scattered):
-        return final.infos.whole()
-    whole = {name: np.zeros((num_rows, *array.shape[1:]), array.dtype) for name, array in final.infos.items()}
-    for name, array in final.infos.items():
-        whole[name][final.rows] = array
-    return whole

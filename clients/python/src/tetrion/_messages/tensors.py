@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from tetrion._checks import arguments
 from tetrion._checks.failures import invalid_answer
+from tetrion._checks.names import unknown
 from tetrion._pb import messages as pb
 from tetrion.errors import InvalidArgumentError
 
@@ -147,30 +148,43 @@ class Specs:
 
 
 class Arrays(Mapping[str, npt.NDArray[np.generic]]):
-    """The tensors of an answer by the names of their specs, as arrays.
+    """The tensors of an answer by the names of their specs, as arrays, which are created when they are first read.
+
+    The answer to a step has a dozen tensors, and most callers read three of them.
 
     Attributes:
         reader: Data that the reader of these arrays has prepared, if any; see `readers`.
     """
 
-    __slots__ = ("_arrays", "reader")
+    __slots__ = ("_arrays", "_specs", "reader")
 
-    def __init__(self, arrays: dict[str, npt.NDArray[np.generic]]) -> None:
-        """Stores the arrays."""
-        self._arrays = arrays
+    def __init__(self, specs: Specs) -> None:
+        """Stores the names of an answer's tensors."""
+        self._arrays: dict[str, npt.NDArray[np.generic]] = {}
+        self._specs = specs
         self.reader: Any = None
+
+    def _array(self, place: int) -> npt.NDArray[np.generic]:
+        """Creates the array with this index."""
+        raise NotImplementedError
 
     def __getitem__(self, name: str) -> npt.NDArray[np.generic]:
         """The array of this name."""
-        return self._arrays[name]
+        array = self._arrays.get(name)
+        if array is None:
+            places = self._specs.places
+            if name not in places:
+                raise KeyError(unknown("field of this session", name, places))
+            array = self._arrays[name] = self._array(places[name])
+        return array
 
     def __iter__(self) -> Iterator[str]:
         """Iterates over the names in order."""
-        return iter(self._arrays)
+        return iter(self._specs.places)
 
     def __len__(self) -> int:
         """Number of arrays."""
-        return len(self._arrays)
+        return len(self._specs.places)
 
     def __repr__(self) -> str:
         """All arrays, as a dict."""

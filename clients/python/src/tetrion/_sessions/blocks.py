@@ -3,17 +3,20 @@
 A block is bytes with every tensor at its place. Either each answer gets a new block, or for all environments two blocks
 alternate, whose arrays are created once. In a new block only the large arrays are views: a small one is a copy, so that a
 caller who keeps some rewards does not keep the playfields of their step.
+
+Blocks that alternate can be lent: whoever gets their arrays may keep them. Before a block is used again, the numbers of
+references to its arrays tell whether somebody does; then another block takes its place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tetrion._checks.names import unknown
+from tetrion import _native
 from tetrion._messages.answers import AnswerDecoder, Final, Observed, Stepped
 from tetrion._messages.tensors import Arrays, Specs
 
@@ -23,34 +26,70 @@ _LARGE = 1 / 4
 _MOST_LAYOUTS = 256
 
 
-class Block:
-    """A block, and the answers in it."""
+class Loan:
+    """Arrays that are handed out, and the arrays whose memory they show."""
 
-    __slots__ = ("bytes", "observed", "record", "stepped")
+    __slots__ = ("_arrays", "_references")
+
+    def __init__(self, arrays: Sequence[npt.NDArray[Any]]) -> None:
+        """Notes the arrays. An array that a caller derives from one of them shows the same memory."""
+        bases = {id(array.base): array.base for array in arrays if array.base is not None}
+        self._arrays = (*arrays, *bases.values())
+        self._references: list[int] = []
+
+    def begin(self) -> None:
+        """Counts the references before the first caller has any."""
+        self._references = _native.references(self._arrays)
+
+    @property
+    def is_out(self) -> bool:
+        """Whether somebody has one of the arrays, or one derived from them."""
+        return not _native.has_references(self._arrays, self._references)
+
+
+class Block:
+    """A block, and the answers in it.
+
+    Attributes:
+        bytes: The `_native.Block`.
+        record: A view of all its arrays.
+        observed: The answer to a reset or a restore.
+        stepped: The answer to a step.
+        final: The last states of episodes, once some have ended.
+    """
+
+    __slots__ = ("bytes", "final", "observed", "record", "stepped")
 
     def __init__(self, block: Any, record: npt.NDArray[np.void]) -> None:
-        """Holds a `_native.Block` and a view of all its arrays, without an answer."""
+        """Holds a block without an answer."""
         self.bytes = block
         self.record = record
         self.observed: Observed | None = None
         self.stepped: Stepped | None = None
+        self.final: tuple[Ended, _Scattered] | None = None
+
+    @property
+    def is_out(self) -> bool:
+        """Whether a caller of a reader has arrays of the block."""
+        parts = self.observed.observations if self.observed else None, self.final[1] if self.final else None
+        return any(part is not None and part.reader is not None and part.reader.loan.is_out for part in parts)
 
 
 class _Layout(NamedTuple):
-    """The places of the arrays in a block, and the fields that are copied out of it."""
+    """The places of the arrays in a block, the fields that are copied out of it, and the places of last states."""
 
     record: np.dtype[np.void]
     copied: frozenset[str]
+    final: np.dtype[np.void]
 
 
 class _Views(Arrays):
-    """Arrays of a block by name, created when they are first read: an answer has a dozen, and most callers read three."""
+    """Arrays of a block."""
 
-    __slots__ = ("_copied", "_fields", "_record", "_specs")
+    __slots__ = ("_copied", "_fields", "_record")
 
     def __init__(self, specs: Specs, record: npt.NDArray[np.void], fields: Sequence[str], copied: Container[str]) -> None:
-        super().__init__({})
-        self._specs = specs
+        super().__init__(specs)
         self._record = record
         self._fields = fields
         self._copied = copied
@@ -59,43 +98,50 @@ class _Views(Arrays):
         field = self._fields[place]
         return self._record[field].copy() if field in self._copied else self._record[field]
 
-    def __getitem__(self, name: str) -> npt.NDArray[np.generic]:
-        """The array of this name."""
-        array = self._arrays.get(name)
-        if array is None:
-            places = self._specs.places
-            if name not in places:
-                raise KeyError(unknown("field of this session", name, places))
-            array = self._arrays[name] = self._array(places[name])
-        return array
 
-    def __iter__(self) -> Iterator[str]:
-        """Iterates over the names in order."""
-        return iter(self._specs.places)
+class Ended(_Views):
+    """Arrays with a row for each ended episode, at the beginning of memory for all environments of the answer."""
 
-    def __len__(self) -> int:
-        """Number of arrays."""
-        return len(self._specs.places)
+    __slots__ = ("rows",)
 
-
-class Scattered(_Views):
-    """Arrays of ended episodes, in memory with a row for every environment of the answer."""
-
-    __slots__ = ("_rows",)
-
-    def __init__(
-        self, specs: Specs, record: npt.NDArray[np.void], fields: Sequence[str], rows: npt.NDArray[np.int64]
-    ) -> None:
+    def __init__(self, specs: Specs, record: npt.NDArray[np.void], fields: Sequence[str]) -> None:
         super().__init__(specs, record, fields, ())
-        self._rows = rows
+        self.rows: npt.NDArray[np.int64] = np.empty(0, np.int64)
+
+    def now(self, rows: npt.NDArray[np.int64]) -> None:
+        """Shows the states of episodes that ended in these rows."""
+        self.rows = rows
+        self._arrays.clear()
 
     def _array(self, place: int) -> npt.NDArray[np.generic]:
-        array: npt.NDArray[np.generic] = self._record[self._fields[place]][self._rows]
+        array: npt.NDArray[np.generic] = self._record[self._fields[place]][: len(self.rows)]
         return array
 
     def whole(self) -> dict[str, npt.NDArray[np.generic]]:
-        """The same arrays with a row for every environment, 0 where no episode has ended."""
+        """The arrays by name, with a row for every environment of the answer."""
         return {name: self._record[self._fields[place]] for name, place in self._specs.places.items()}
+
+    @property
+    def numbers(self) -> npt.NDArray[np.uint32]:
+        """The rows of ended episodes, at the beginning of memory for all rows."""
+        numbers: npt.NDArray[np.uint32] = self._record["rows"]
+        return numbers
+
+    @property
+    def flags(self) -> npt.NDArray[np.bool_]:
+        """Whether an episode has ended, for each row of the answer."""
+        flags: npt.NDArray[np.bool_] = self._record["flags"]
+        return flags
+
+
+class _Scattered(Ended):
+    """Arrays of ended episodes, in memory with a row for every environment of the answer, 0 where none has ended."""
+
+    __slots__ = ()
+
+    def _array(self, place: int) -> npt.NDArray[np.generic]:
+        array: npt.NDArray[np.generic] = self._record[self._fields[place]][self.rows]
+        return array
 
 
 class Blocks:
@@ -119,19 +165,31 @@ class Blocks:
         for specs in (answers.observations, answers.infos, answers.final_infos):
             self._fields.append([str(place) for place in range(count, count + len(specs.places))])
             count += len(specs.places)
-        # By the number of rows, and for last states by the number of ended episodes, too.
+        # By the number of rows.
         self._layouts: dict[int, _Layout] = {}
-        self._final_layouts: dict[tuple[int, int], np.dtype[np.void]] = {}
-        self._kept = None if copy else (self._filled(self._new(answers.num_envs)), self._filled(self._new(answers.num_envs)))
+        # Whether callers may keep arrays of blocks that alternate.
+        self.lends = False
+        self._kept: tuple[Block, Block] | None = None
+        # If blocks alternate: the last answer, what all environments showed last, and a block for answers about some.
+        self.latest: Block | None = None
+        self._last: Block | None = None
+        self._gathered: Block | None = None
+        if not copy:
+            self._kept = self._filled(self._new(answers.num_envs)), self._filled(self._new(answers.num_envs))
 
     def next(self, rows: int | None = None) -> Block:
-        """The block for the next answer, of so many environments; by default of all.
+        """The block for the next answer: of so many listed environments, or of all in order.
 
         A server refuses longer lists than that of its environments, whatever has room for the answer.
         """
         num_envs = self._answers.num_envs
-        rows = num_envs if rows is None else min(rows, num_envs)
-        return self._new(rows) if self._kept is None or rows != num_envs else self._kept[0]
+        if self._kept is None or rows is not None:
+            return self._new(num_envs if rows is None else min(rows, num_envs))
+        block, other = self._kept
+        if self.lends and block.is_out:
+            block = self._filled(self._new(num_envs))
+            self._kept = block, other
+        return block
 
     def observed(self, block: Block) -> Observed:
         """The outcome of a reset, which has filled the block."""
@@ -139,24 +197,34 @@ class Blocks:
         assert observed is not None, "a filled block has answers"
         return observed
 
-    def stepped(self, block: Block, done: Any) -> Stepped | None:
-        """The outcome of a step, by what the extension module says of it; None if it did nothing.
-
-        Args:
-            block: The block, which it has filled.
-            done: Whether it has; or a block with the last states of episodes if some ended; in a tuple with the numbers of
-                actions that were sent as text.
-        """
-        if done is False:
-            return None
+    def stepped(self, block: Block, num_ended: int) -> Stepped:
+        """The outcome of a step, which has filled the block, and where so many episodes ended and others followed."""
         stepped = self._taken(block).stepped
         assert stepped is not None, "a filled block has answers"
-        if done is True:
-            return stepped
-        if isinstance(done, tuple):
-            done, actions = done
-            stepped = stepped._replace(actions=np.frombuffer(actions, "<i4").astype(np.int32))
-        return stepped if done is True else stepped._replace(final=self._final(done, block.bytes.rows))
+        return stepped._replace(final=self._final(block, num_ended)) if num_ended else stepped
+
+    @property
+    def mask(self) -> npt.NDArray[np.bool_] | None:
+        """The action masks that all environments showed last, if blocks alternate; None if there are none."""
+        return self._last.observed.action_mask if self._last is not None and self._last.observed is not None else None
+
+    def gather(self, env_ids: npt.NDArray[np.int64]) -> None:
+        """Notes that the last answer is what these environments show, for blocks that alternate."""
+        if self._gathered is None:
+            self._gathered = self._filled(self._new(self._answers.num_envs))
+        assert self.latest is not None, "there was an answer"
+        self._merge(self._gathered, [(self.latest, env_ids)])
+
+    def merged(self, some: Sequence[tuple[Block, npt.NDArray[np.int64]]]) -> Observed:
+        """The answer about all environments, of which these have changed: 0 for the others' infos."""
+        block = self.next()
+        self._merge(block, some)
+        return self.observed(block)
+
+    def _merge(self, block: Block, some: Sequence[tuple[Block, npt.NDArray[np.int64]]]) -> None:
+        before = self._last.bytes if self._last is not None else None
+        self._native.merge(block.bytes, before, [(part.bytes, env_ids) for part, env_ids in some])
+        self._last = block
 
     def _new(self, rows: int) -> Block:
         block = self._native.block(rows)
@@ -183,7 +251,11 @@ class Blocks:
         record = np.dtype({"names": names, "formats": formats, "offsets": places})
         sizes = {name: record[name].itemsize for name in names}
         small = {name for name, size in sizes.items() if size < _LARGE * sum(sizes.values())}
-        return _Layout(record, frozenset(small if self._copy else ()))
+        formats = [(np.bool_, (rows,)), (np.uint32, (rows,))]
+        formats += [*answers.observations.formats(rows), *answers.final_infos.formats(rows)]
+        ended = ["flags", "rows", *self._fields[0], *self._fields[2]]
+        final = np.dtype({"names": ended, "formats": formats, "offsets": self._native.final_places(rows)})
+        return _Layout(record, frozenset(small if self._copy else ()), final)
 
     def _filled(self, block: Block) -> Block:
         """The block with its answers: views of it, and copies of what it contains now."""
@@ -202,27 +274,23 @@ class Blocks:
 
     def _taken(self, block: Block) -> Block:
         """The block with its answers, after the extension module has filled it. The answer after it uses another block."""
-        if self._kept is None or block is not self._kept[0]:
+        if self._kept is None:
+            return self._filled(block)
+        self.latest = block
+        if block is not self._kept[0]:
             return self._filled(block)
         self._kept = self._kept[::-1]
+        self._last = block
         return block
 
-    def _final(self, block: Any, rows: int) -> Final:
-        """The last states of episodes in a block: their rows, observations of these rows alone, and infos of all rows."""
-        answers, count = self._answers, block.rows
-        layout = self._final_layouts.get((rows, count))
-        if layout is None:
-            if len(self._final_layouts) >= _MOST_LAYOUTS:
-                self._final_layouts.clear()
-            layout = self._final_layouts[rows, count] = self._final_layout(rows, count)
-        record = np.ndarray((), layout, block)
-        ended = record["rows"].astype(np.int64)
-        observations = _Views(answers.observations, record, self._fields[0], ())
-        return Final(ended, observations, Scattered(answers.final_infos, record, self._fields[2], ended))
-
-    def _final_layout(self, rows: int, count: int) -> np.dtype[np.void]:
-        """The layout of a block with the last states of so many of the episodes in an answer of so many rows."""
-        answers = self._answers
-        formats = [(np.uint32, (count,)), *answers.observations.formats(count), *answers.final_infos.formats(rows)]
-        names = ["rows", *self._fields[0], *self._fields[2]]
-        return np.dtype({"names": names, "formats": formats, "offsets": self._native.final_places(rows, count)})
+    def _final(self, block: Block, num_ended: int) -> Final:
+        """The last states of so many episodes in a block: their rows, and observations and infos of these rows."""
+        if block.final is None:
+            answers, record = self._answers, np.ndarray((), self._layout(block.bytes.rows).final, block.bytes.finals)
+            ended = Ended(answers.observations, record, self._fields[0])
+            block.final = ended, _Scattered(answers.final_infos, record, self._fields[2])
+        observations, infos = block.final
+        rows = observations.numbers[:num_ended].astype(np.int64)
+        observations.now(rows)
+        infos.now(rows)
+        return Final(rows, observations, infos)

@@ -69,14 +69,14 @@ class Calls:
         self._told()
         return response
 
-    def _observe(self, kind: str, request: Any) -> tuple[Block, Any]:
-        """Sends a request like `_call`. The answer is in a block, and what was done beside it."""
+    def _observe(self, kind: str, request: Any) -> tuple[Block, bytes | None]:
+        """Sends a request like `_call`. The answer is in a block; also returns the numbers of actions that were text."""
         self._check(kind)
-        block = self._blocks.next(self._answers.rows(request))
+        block = self._blocks.next(len(request.envs.ids) if request.has("envs") else None)
         with self._link.connection.calling():
-            done = self._native.observe(block.bytes, kind, request.encode())
+            numbers = self._native.observe(block.bytes, kind, request.encode())
         self._told()
-        return block, done
+        return block, numbers
 
     def reset(self, env_ids: EnvIds = None, *, seeds: SeedsLike = None, piece_sequences: Sequence[str] = ()) -> Observed:
         """Starts new episodes.
@@ -88,29 +88,25 @@ class Calls:
             piece_sequences: Instead of seeds, explicit pieces: a string of the letters IOTZSJL per environment, or one for
                 all.
         """
-        if env_ids is None and not len(piece_sequences):
-            observed = self._reset_all(seeds)
-            if observed is not None:
-                return observed
+        return self._blocks.observed(self._reset(env_ids, seeds, piece_sequences))
+
+    def _reset(self, env_ids: EnvIds, seeds: SeedsLike, piece_sequences: Sequence[str]) -> Block:
+        """Starts new episodes, with the answer in a block: in this process without messages, where that is possible."""
+        num_envs = self._answers.num_envs
+        is_plain = env_ids is None or (isinstance(env_ids, np.ndarray) and env_ids.dtype == np.int64 and env_ids.ndim == 1)
+        if is_plain and not len(piece_sequences) and not isinstance(seeds, DrawnSeeds):
+            rows = num_envs if env_ids is None else len(env_ids)
+            listed = None if seeds is None else arguments.seeds("seeds", seeds)
+            if rows <= num_envs and (listed is None or len(listed) == rows):
+                block = self._blocks.next(None if env_ids is None else rows)
+                if self._native.reset(block.bytes, listed, env_ids):
+                    return block
         request = pb.ResetRequest(envs=ids(env_ids), seeding=session_seeding(seeds, piece_sequences))
-        return self._observed("reset", request)
+        return self._observe("reset", request)[0]
 
     def _observed(self, kind: str, request: Any) -> Observed:
         """The state after a reset or a restore."""
-        block, _ = self._observe(kind, request)
-        return self._blocks.observed(block)
-
-    def _reset_all(self, seeds: SeedsLike) -> Observed | None:
-        """Starts an episode in each environment without messages; None if it was not done."""
-        listed = None
-        if seeds is not None:
-            if isinstance(seeds, DrawnSeeds):
-                return None
-            listed = arguments.seeds("seeds", seeds)
-            if len(listed) != self._answers.num_envs:
-                return None
-        block = self._blocks.next()
-        return self._blocks.observed(block) if self._native.reset(block.bytes, listed) else None
+        return self._blocks.observed(self._observe(kind, request)[0])
 
     def step(self, actions: npt.ArrayLike | Sequence[str], env_ids: EnvIds = None) -> Stepped:
         """Takes one action per environment.
@@ -125,28 +121,34 @@ class Calls:
                 return stepped
         self._save_unsaved()
         request = self._step_request(actions, env_ids)
-        stepped = self._blocks.stepped(*self._observe("step", request))
-        if stepped is None or (stepped.actions is None and request.text_actions):
+        return self._stepped(request, *self._observe("step", request))
+
+    def _stepped(self, request: Any, block: Block, numbers: bytes | None) -> Stepped:
+        """The answer to a step by a request, or without one."""
+        stepped = self._blocks.stepped(block, block.bytes.num_ended)
+        if request is None or not request.text_actions:
+            return stepped
+        if numbers is None:
             raise invalid_answer("the answer to actions as text has no numbers of actions")
-        return stepped
+        return stepped._replace(actions=np.frombuffer(numbers, "<i4").astype(np.int32))
 
     def _step_one(self, action: int) -> Stepped:
         """Takes one 32-bit action in the only environment."""
         stepped = self._step_all(self._native.step_one, action)
         return stepped if stepped is not None else self.step(np.array([action]))
 
-    def _step_all(self, step: Callable[[Any, Any], Any], actions: Any) -> Stepped | None:
+    def _step_all(self, step: Callable[[Any, Any], int | None], actions: Any) -> Stepped | None:
         """Takes a step of all environments whose messages the extension module writes, if any; None if it was not taken."""
         link = self._link
         if link.listeners:
             self._save_unsaved()
         block = self._blocks.next()
         try:
-            done = step(block.bytes, actions)
+            num_ended = step(block.bytes, actions)
         except (_native.CallError, _native.AnswerError) as error:
             raise link.connection.raised(error) from None
         self._told()
-        return self._blocks.stepped(block, done)
+        return None if num_ended is None else self._blocks.stepped(block, num_ended)
 
     def _save_unsaved(self) -> None:
         """Takes the snapshots that listeners need before the next action."""

@@ -102,10 +102,9 @@ class StepStream(Calls):
     def receive_step(self) -> Stepped:
         """Waits for the answer to the earliest request sent ahead, which must be a step."""
         request = self._sent[0][1] if self._sent else None
-        block = self._blocks.next(None if request is None else self._answers.rows(request))
-        stepped = self._blocks.stepped(block, self._receive("step", lambda: self._stream.receive_step(block.bytes)))
-        assert stepped is not None, "an answer came"
-        return stepped
+        block = self._blocks.next(len(request.envs.ids) if request is not None and request.has("envs") else None)
+        numbers = self._receive("step", lambda: self._stream.receive_step(block.bytes))
+        return self._stepped(request, block, numbers)
 
     @keywords.checked
     def send_placements(self, env_ids: EnvIds = None, **options: Unpack[PlacementsOptions]) -> None:
