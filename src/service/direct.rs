@@ -77,6 +77,18 @@ impl Direct {
         self.call(may_wait, |state| state.reset_into(seeds, env_ids, number, block))
     }
 
+    /// Writes what all environments show now, like a reset of none.
+    ///
+    /// # Errors
+    /// If the session has ended. Then the block is unchanged.
+    pub fn observe(&self, block: &mut Vec<u8>) -> Result<(), Status> {
+        let shown = |state: &mut SessionState| {
+            state.observe_into(None, block);
+            Ok(())
+        };
+        self.session.call_blocking(shown).map_err(Status::from)
+    }
+
     /// Lists placements of the session's environments. Returns `None` if the request is better made as a call: it is about
     /// other positions, asks a policy or for exact values, or takes long; or like [`Direct::step`].
     ///

@@ -294,7 +294,7 @@ impl SessionState {
         number: u64,
         block: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
-        let SessionState { batch, sequence, layout, memory, watched, outcome, .. } = self;
+        let SessionState { batch, sequence, memory, watched, .. } = self;
         let seeding = seeds.map(|seeds| Seeding::Seeds(seeds.to_vec()));
         sequence.run_once(number, |_| {
             batch.reset(env_ids, seeding.as_ref())?;
@@ -303,11 +303,17 @@ impl SessionState {
         })?;
         memory.keep(None);
         memory.settle();
-        let rows = num_rows(batch, env_ids) as usize;
+        self.observe_into(env_ids, block);
+        Ok(())
+    }
+
+    /// Fills a block with what these environments show. Its rewards and flags are zeros.
+    pub fn observe_into(&mut self, env_ids: Option<&[u32]>, block: &mut Vec<u8>) {
+        let rows = self.num_rows(env_ids) as usize;
+        let SessionState { batch, layout, outcome, .. } = self;
         let (rewards, terminated, truncated) = (vec![0.0; rows], vec![false; rows], vec![false; rows]);
         *outcome = StepOutcome { rewards, terminated, truncated, ..StepOutcome::default() };
         layout.write(batch, env_ids, outcome, block);
-        Ok(())
     }
 
     /// Starts watching the given environments, in the caller's place.

@@ -1,5 +1,6 @@
 """`PlacementVectorEnv`: each game as `PlacementEnv` plays it, and Gymnasium's three kinds of autoreset."""
 
+import random
 import re
 import warnings
 
@@ -29,7 +30,7 @@ def assert_same(ours, theirs):
             else:
                 present = theirs[f"_{key}"]
                 assert_same(ours[key][present], theirs[key][present])
-    elif isinstance(theirs, np.ndarray) and theirs.dtype == object:
+    elif isinstance(theirs, tuple) or (isinstance(theirs, np.ndarray) and theirs.dtype == object):
         for one, other in zip(ours, theirs, strict=True):
             assert_same(one, other)
     else:
@@ -258,6 +259,49 @@ def test_arrays_are_the_learners_own_unless_copy_is_off(client):
             envs.step(np.zeros(2, int))
         assert all(array.all() for array in kept) is copy
         assert rewards.dtype == np.float64
+
+
+def arrays_of(value):
+    """Every array in what a step returns, also those in last observations."""
+    if isinstance(value, dict):
+        return [array for part in value.values() for array in arrays_of(part)]
+    if isinstance(value, (tuple, list)) or (isinstance(value, np.ndarray) and value.dtype == object):
+        return [array for part in value for array in arrays_of(part)]
+    return [value] if isinstance(value, np.ndarray) else []
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kind", [tetrion.PlacementVectorEnv, tetrion.AfterstateVectorEnv])
+def test_arrays_that_a_learner_keeps_stay_as_they_are(client, kind, mode):
+    """Arrays, rows of them, and other views, whatever the learner does with arrays that it does not keep."""
+    ours, theirs = (kind(4, address=client, rules=SMALL, autoreset_mode=mode, max_episode_steps=9) for _ in range(2))
+    draw = random.Random(f"{kind.__name__} {mode}")
+    kept = []
+
+    def learn(step, seen):
+        for array in arrays_of(seen):
+            if draw.random() < 0.02:
+                view = draw.choice([array, array[:1], array[::-1], memoryview(array)[:2]])
+                kept.append((step, view, np.array(view)))
+        actions = last_legal(seen[-1])
+        if draw.random() < 0.1:
+            for array in arrays_of(seen):
+                if not any(np.shares_memory(array, np.asarray(view)) for _, view, _ in kept):
+                    array[...] = 1
+        return actions
+
+    seen, expected = ours.reset(seed=1), theirs.reset(seed=1)
+    for step in range(120):
+        assert_same(seen, expected)
+        ended = expected[2] | expected[3] if len(expected) == 5 else np.zeros(4, bool)
+        actions = learn(step, seen)
+        if ended.any() and mode is AutoresetMode.DISABLED:
+            seen, expected = (envs.reset(options={"reset_mask": ended}) for envs in (ours, theirs))
+        else:
+            seen, expected = ours.step(actions), theirs.step(actions)
+    assert len(kept) > 20
+    for step, view, copy in kept:
+        np.testing.assert_array_equal(np.asarray(view), copy, f"step {step}")
 
 
 def test_human_rendering_draws_the_first_game(client, capsys):

@@ -116,6 +116,16 @@ impl<'a> Answer<'a> {
     }
 }
 
+/// What environments show in an answer that was made of answers about others.
+pub(crate) enum Others<'a> {
+    /// Zeros.
+    Nothing,
+    /// What they show in this block.
+    As(&'a Block),
+    /// What this function writes, for all environments.
+    Observed(&'a mut dyn FnMut(&mut Vec<u8>)),
+}
+
 /// The tensors in the answers of a session.
 #[derive(Clone, Debug)]
 pub(crate) struct Columns {
@@ -288,56 +298,57 @@ impl Columns {
         })
     }
 
-    /// Makes an answer about all environments of answers about some: these rows are theirs, and others have the observations
-    /// and masks that they had before, or 0. Other infos are 0.
+    /// Makes an answer about all environments of answers about some: these rows are theirs. Infos of others are 0.
     ///
     /// # Errors
     /// As for [`Block::fill`]; `ValueError` if an answer has other rows.
     pub(crate) fn merge(
         &self,
         block: &Block,
-        before: Option<&Block>,
+        others: Others<'_>,
         some: &[(&Block, Vec<u32>)],
     ) -> PyResult<()> {
         let layout = self.layout(self.num_envs);
         let is_whole = |block: &Block| block.len == layout.num_bytes;
-        let fits = |(part, rows): &(&Block, Vec<u32>)| {
-            part.rows == rows.len()
-                && part.len == self.layout(rows.len()).num_bytes
+        let places: Vec<_> = some.iter().map(|(part, _)| self.layout(part.rows)).collect();
+        let fits = |((part, rows), layout): (&(&Block, Vec<u32>), &BlockLayout)| {
+            (part.rows, part.len) == (rows.len(), layout.num_bytes)
                 && rows.iter().all(|&row| (row as usize) < self.num_envs)
         };
-        if !(is_whole(block) && before.is_none_or(is_whole) && some.iter().all(fits)) {
+        let before = if let Others::As(before) = &others { Some(*before) } else { None };
+        if !(is_whole(block) && before.is_none_or(is_whole) && some.iter().zip(&places).all(fits)) {
             return Err(PyValueError::new_err("the block is another session's"));
         }
+        let is_here = before.is_some_and(|before| std::ptr::eq(before, block));
+        let before = before.filter(|_| !is_here).map(|before| before.read(<[u8]>::to_vec)).transpose()?;
+        let parts = some.iter().map(|(part, _)| part.read(<[u8]>::to_vec)).collect::<PyResult<Vec<_>>>()?;
         let sizes: Vec<usize> = self.row_bytes().collect();
         let infos = 3 + self.observations.len()..3 + self.observations.len() + self.infos.len();
-        let parts = some.iter().map(|(part, _)| part.read(<[u8]>::to_vec)).collect::<PyResult<Vec<_>>>()?;
-        let places: Vec<_> = some.iter().map(|(part, _)| self.layout(part.rows).starts).collect();
-        let write = |old: Option<&[u8]>, is_here: bool| {
-            block.fill(|bytes| {
-                for (place, (&start, size)) in layout.starts.iter().zip(&sizes).enumerate() {
-                    let whole = &mut bytes[start..][..size * self.num_envs];
-                    match old {
-                        _ if place < 3 || infos.contains(&place) => whole.fill(0),
-                        _ if is_here => {}
-                        None => whole.fill(0),
-                        Some(old) => whole.copy_from_slice(&old[start..][..size * self.num_envs]),
-                    }
-                    for (((_, rows), part), places) in some.iter().zip(&parts).zip(&places) {
-                        let data = &part[places[place]..];
-                        for (&row, data) in rows.iter().zip(data.chunks_exact((*size).max(1))) {
-                            whole[row as usize * size..][..*size].copy_from_slice(data);
-                        }
+        let filled = block.fill(|bytes| {
+            let stays = match others {
+                Others::Observed(observe) => {
+                    observe(bytes);
+                    true
+                }
+                _ => is_here,
+            };
+            for (place, (&start, &size)) in layout.starts.iter().zip(&sizes).enumerate() {
+                let whole = &mut bytes[start..][..size * self.num_envs];
+                match &before {
+                    _ if place < 3 || infos.contains(&place) => whole.fill(0),
+                    _ if stays => {}
+                    Some(before) => whole.copy_from_slice(&before[start..][..size * self.num_envs]),
+                    None => whole.fill(0),
+                }
+                for (((_, rows), part), places) in some.iter().zip(&parts).zip(&places) {
+                    let data = &part[places.starts[place]..];
+                    for (&row, data) in rows.iter().zip(data.chunks_exact(size.max(1))) {
+                        whole[row as usize * size..][..size].copy_from_slice(data);
                     }
                 }
-                Ok::<_, ()>(())
-            })
-        };
-        let filled = match before {
-            None => write(None, false)?,
-            Some(before) if std::ptr::eq(before, block) => write(None, true)?,
-            Some(before) => before.read(|old| write(Some(old), false))??,
-        };
+            }
+            Ok::<_, ()>(())
+        })?;
         block.forget_finals();
         filled.map(drop).ok_or_else(|| PyValueError::new_err("the answers broke their reader"))
     }

@@ -23,7 +23,7 @@ use super::block::{Block, read_ids};
 use super::call::decoded;
 use super::columns::{Answer, Column, Columns, Parts, put};
 use super::failure::{AnswerError, Failure, raised};
-use super::session::{PySession, asked, merge};
+use super::session::{PySession, asked, merge, others};
 use super::session_stream::PySessionStream;
 
 /// A session's calls for rows. It allows one user at a time.
@@ -696,7 +696,7 @@ impl PyListing {
         before: Option<&Bound<'_, Block>>,
         some: Vec<(Bound<'_, Block>, Bound<'_, PyAny>)>,
     ) -> PyResult<()> {
-        merge(&self.columns, block, before, &some)
+        merge(&self.columns, block, others(before), &some)
     }
 
     /// Allocates a block for an answer of so many environments.

@@ -27,7 +27,7 @@ use tonic::Status;
 
 use super::block::{Block, read_actions, read_ids};
 use super::call::{Metadata, decoded, message, metadata_of, refused, seconds};
-use super::columns::{Answer, Column, Columns};
+use super::columns::{Answer, Column, Columns, Others};
 use super::executor::Executor;
 use super::failure::{AnswerError, Failed, described, raised};
 use super::way::{Way, way};
@@ -477,11 +477,20 @@ impl PySession {
     /// Makes an answer about all environments: see `Columns::merge`.
     fn merge(
         &self,
+        py: Python<'_>,
         block: &Bound<'_, Block>,
         before: Option<&Bound<'_, Block>>,
         some: Vec<(Bound<'_, Block>, Bound<'_, PyAny>)>,
     ) -> PyResult<()> {
-        merge(self.columns()?, block, before, &some)
+        let direct = self.direct.try_read().ok();
+        let Some(direct) = direct.as_ref().and_then(|direct| direct.as_ref()) else {
+            return merge(self.columns()?, block, others(before), &some);
+        };
+        // Whoever has arrays of the block before may have changed them. If the session has ended, nobody looks at it.
+        let mut observe = |bytes: &mut Vec<u8>| {
+            let _ = py.detach(|| direct.observe(bytes));
+        };
+        merge(self.columns()?, block, Others::Observed(&mut observe), &some)
     }
 
     /// Allocates a block for an answer of so many rows.
@@ -602,11 +611,15 @@ impl PySession {
 pub(crate) fn merge(
     columns: &Columns,
     block: &Bound<'_, Block>,
-    before: Option<&Bound<'_, Block>>,
+    others: Others<'_>,
     some: &[(Bound<'_, Block>, Bound<'_, PyAny>)],
 ) -> PyResult<()> {
     let some = some.iter().map(|(part, rows)| Ok((part.get(), read_ids(rows)?)));
-    columns.merge(block.get(), before.map(Bound::get), &some.collect::<PyResult<Vec<_>>>()?)
+    columns.merge(block.get(), others, &some.collect::<PyResult<Vec<_>>>()?)
+}
+
+pub(crate) fn others<'a>(before: Option<&'a Bound<'_, Block>>) -> Others<'a> {
+    before.map_or(Others::Nothing, |before| Others::As(before.get()))
 }
 
 /// A step of all environments.

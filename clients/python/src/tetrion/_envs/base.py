@@ -110,8 +110,9 @@ class SessionEnv:
             model = name.removeprefix("ACTION_MODEL_").lower()
             raise InvalidArgumentError("rules", f"have the action model {model!r}, which is played by {self._other}")
         self._num_actions, specs, self._stream = self._opened(session)
-        # Whoever gets arrays from an environment may keep them, unless it makes no copies.
-        self._stream._blocks.lends = self._copy
+        # Whoever gets arrays of a vector environment may keep them: its own if this process knows the games, else copies.
+        self._stream._blocks.lends = lends = self._copy and self._stream._is_direct
+        self._copies = self._copy and not lends
         self._fields = Fields(specs, self._num_actions if self._observe_mask else 0)
         self._begun = np.zeros(session.num_envs, np.bool_)
         # Numbers of episodes that ended by the rules and by invalid actions, until there are enough to warn.

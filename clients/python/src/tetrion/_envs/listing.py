@@ -91,6 +91,10 @@ class Listing(StepStream):
         native = _native.Listing(session._link.native, described.encode(), request.encode())
         super().__init__(session._link, native, answers, copy=copy)
 
+    @property
+    def _is_direct(self) -> bool:
+        return False
+
     def _step_request(self, actions: npt.ArrayLike | Sequence[str], env_ids: EnvIds) -> Any:
         tensor = from_numpy(actions, np.int32, "actions", allow_float=False)
         expected = (self._answers.num_envs if env_ids is None else len(env_ids),)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tetrion._envs.spaces import Fields, converted, signed
+from tetrion._envs.spaces import Fields, signed, translation
 from tetrion._messages.answers import Final, Observed, Stepped
 from tetrion._sessions.blocks import Ended, Loan
 
@@ -51,7 +51,8 @@ class OneReader:
 def _value(rows: _Array, none: int | None) -> Callable[[], Any]:
     """A function that returns a field's value from the array of its only row. `none` is given for a category."""
     if rows.ndim > 1:
-        return converted(rows[0], none) or rows[0].copy
+        row, translate = rows[0], translation(rows, none)
+        return row.copy if translate is None else lambda: translate(row)
     # A number, for Discrete spaces.
     item = signed(rows).item
     if none is not None:
@@ -69,19 +70,19 @@ class _Group:
     def __init__(self, arrays: Mapping[str, _Array], none: Mapping[str, int] | None = None) -> None:
         self.shown = {name: signed(array) for name, array in arrays.items()}
         self.flags = [f"_{name}" for name in arrays]
-        makers = ((name, converted(array, (none or {}).get(name))) for name, array in self.shown.items())
-        self._made = [(name, make) for name, make in makers if make is not None]
+        makers = ((name, array, translation(array, (none or {}).get(name))) for name, array in self.shown.items())
+        self._made = [(name, array, translate) for name, array, translate in makers if translate is not None]
 
     def lent(self) -> list[_Array]:
         """The arrays that are handed out as they are."""
-        made = dict(self._made)
+        made = [name for name, *_ in self._made]
         return [array for name, array in self.shown.items() if name not in made]
 
-    def read(self) -> dict[str, _Array]:
-        """The arrays by name."""
-        arrays = self.shown.copy()
-        for name, make in self._made:
-            arrays[name] = make()
+    def read(self, *, copy: bool) -> dict[str, _Array]:
+        """The arrays by name, or copies of them."""
+        arrays = {name: array.copy() for name, array in self.shown.items()} if copy else self.shown.copy()
+        for name, array, translate in self._made:
+            arrays[name] = translate(array)
         return arrays
 
 
@@ -106,9 +107,10 @@ class ManyReader:
         self.loan = Loan([*self._observations.lent(), *self._infos.lent()])
         arrays.reader = self
 
-    def read(self, present: npt.NDArray[np.bool_]) -> tuple[dict[str, _Array], dict[str, _Array]]:
+    def read(self, present: npt.NDArray[np.bool_], *, copy: bool) -> tuple[dict[str, _Array], dict[str, _Array]]:
         """Observations and infos, with one row per environment. Flags of the infos tell which rows are present."""
-        return self._observations.read(), self._infos.read() | dict.fromkeys(self._infos.flags, present)
+        flags = dict.fromkeys(self._infos.flags, present)
+        return self._observations.read(copy=copy), self._infos.read(copy=copy) | flags
 
 
 class FinalReader:
@@ -133,22 +135,24 @@ class FinalReader:
         assert isinstance(infos, Ended)
         self._flags, self._mask = infos.flags, mask
         self._infos = _Group(infos.whole())
-        arrays = observations.whole()
-        self._observations = [(signed(arrays[name]), fields.none.get(name)) for name in fields.names]
+        arrays = {name: signed(array) for name, array in observations.whole().items()}
+        self._observations = [(arrays[name], translation(arrays[name], fields.none.get(name))) for name in fields.names]
         self._names = [*fields.names, "action_mask"] if fields.has_mask else fields.names
         self.loan = Loan([*self._infos.lent(), *(array for array, _ in self._observations)])
         infos.reader = self
 
-    def read(self, rows: npt.NDArray[np.int64], num_rows: int) -> dict[str, Any]:
+    def read(self, rows: npt.NDArray[np.int64], num_rows: int, *, copy: bool) -> dict[str, Any]:
         """The infos of episodes that ended in these rows of an answer."""
         ended, count = self._flags.copy(), len(rows)
-        now = ((array[:count], none) for array, none in self._observations)
-        seen = [array if (make := converted(array, none)) is None else make() for array, none in now]
+        final_obs = np.empty(num_rows, object)  # None everywhere
+        seen = [
+            translate(array[:count]) if translate is not None else array[:count].copy() if copy else array[:count]
+            for array, translate in self._observations
+        ]
         if len(self._names) > len(seen):
             masks = self._infos.shown.get("action_mask")
             seen.append(masks[rows] if masks is not None else np.tile(self._mask, (count, 1)))
-        final_obs = np.empty(num_rows, object)  # None everywhere
-        # Rows of arrays that hold nothing else, so a caller who keeps one keeps only last states of the same step.
-        final_obs[rows] = [dict(zip(self._names, row, strict=True)) for row in zip(*seen, strict=True)]
-        final_info = self._infos.read() | dict.fromkeys(self._infos.flags, ended)
+        for row, values in zip(rows.tolist(), zip(*seen, strict=True), strict=True):
+            final_obs[row] = dict(zip(self._names, values, strict=True))
+        final_info = self._infos.read(copy=copy) | dict.fromkeys(self._infos.flags, ended)
         return {"final_obs": final_obs, "_final_obs": ended, "final_info": final_info, "_final_info": ended}

@@ -24,8 +24,8 @@ from tetrion.errors import InvalidArgumentError
 def box(spec: pb.TensorSpec) -> spaces.Box:
     """The space of a tensor for one environment, with the server's bounds or, without those, the bounds of its type."""
     sent = signed(np.empty(0, DTYPES[spec.dtype]))
-    get = converted(sent)
-    dtype: Any = (sent if get is None else get()).dtype
+    translate = translation(sent)
+    dtype: Any = (sent if translate is None else translate(sent)).dtype
     low, high = -np.inf, np.inf
     if np.issubdtype(dtype, np.integer):
         low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
@@ -88,17 +88,16 @@ def signed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array.view(np.int64) if array.dtype == np.uint64 else array
 
 
-def converted(array: npt.NDArray[Any], none: int | None = None) -> Callable[[], npt.NDArray[Any]] | None:
-    """A function that converts a signed array's current contents to the type that learners expect; None if it has that type.
+def translation(array: npt.NDArray[Any], none: int | None = None) -> Callable[[npt.NDArray[Any]], npt.NDArray[Any]] | None:
+    """A function that gives arrays like this signed one the type that learners expect; None if it has that type.
 
     Unsigned numbers of more than eight bits become int64, with differences that do not wrap. So do categories, with `none`
     instead of -1.
     """
     if none is not None:
-        values = np.arange(none + 1)
-        return lambda: values[array]  # the last one for -1
+        return np.arange(none + 1).__getitem__  # the last one for -1
     if array.dtype.kind == "u" and array.itemsize > 1:
-        return lambda: array.astype(np.int64)
+        return lambda array: array.astype(np.int64)
     return None
 
 

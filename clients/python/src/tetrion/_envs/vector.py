@@ -22,6 +22,7 @@ from tetrion._envs.readers import FinalReader, ManyReader
 from tetrion._messages import requests
 from tetrion._messages.answers import Final, Observed, Stepped
 from tetrion._messages.requests import FeaturesLike, PositionsLike, RulesLike
+from tetrion._sessions.blocks import Block
 from tetrion.errors import InvalidArgumentError
 
 # The methods that return one row per game.
@@ -174,7 +175,16 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
         present = np.zeros(self.num_envs, np.bool_)
         present[chosen] = True
         is_whole = answers[0][1].size == self.num_envs
-        return self._seen(blocks.observed(answers[0][0]) if is_whole else blocks.merged(answers), present)
+        return self._seen(blocks.observed(answers[0][0]) if is_whole else self._merged(answers, present), present)
+
+    def _merged(self, answers: Sequence[tuple[Block, npt.NDArray[np.int64]]], present: npt.NDArray[np.bool_]) -> Observed:
+        """The state of all games, of which some have changed; 0 for those without an episode."""
+        observed = self._stream._blocks.merged(answers)
+        waiting = ~(self._begun | present)
+        if waiting.any():
+            for name in self._fields.names:
+                observed.observations[name][waiting] = 0
+        return observed
 
     def _chosen(self, reset_mask: Any) -> npt.NDArray[np.int64]:
         """The environments to reset."""
@@ -243,7 +253,7 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
         observations, infos = self._read(stepped, present, known)
         final = stepped.final
         if final is not None:
-            infos |= (final.infos.reader or self._final_reader(final)).read(final.rows, present.size)
+            infos |= (final.infos.reader or self._final_reader(final)).read(final.rows, present.size, copy=self._copies)
         terminated, truncated = stepped.terminated, stepped.truncated
         if self._copy:
             terminated, truncated = terminated.copy(), truncated.copy()
@@ -262,7 +272,7 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
     ) -> tuple[Observations, dict[str, Any]]:
         reader = observed.observations.reader or self._reader(observed)
         valid = present.copy() if self._copy else present
-        observations, infos = reader.read(valid)
+        observations, infos = reader.read(valid, copy=self._copies)
         for name, array in (known or {}).items():
             infos |= {name: array, f"_{name}": valid}
         self._draw()
@@ -312,7 +322,7 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
         present[envs] = True
         blocks = self._stream._blocks
         if env_ids is not None and blocks.latest is not None:
-            observed = blocks.merged([(blocks.latest, envs)])
+            observed = self._merged([(blocks.latest, envs)], present)
         return self._seen(observed, present)
 
     def action_masks(self) -> npt.NDArray[np.bool_]:

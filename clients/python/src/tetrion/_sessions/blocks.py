@@ -24,6 +24,8 @@ from tetrion._messages.tensors import Arrays, Specs
 _LARGE = 1 / 4
 # Most layouts that are kept, each for another number of rows.
 _MOST_LAYOUTS = 256
+# Most blocks that are waited for because somebody has their arrays.
+_MOST_LENT = 2
 
 
 class Loan:
@@ -167,8 +169,9 @@ class Blocks:
             count += len(specs.places)
         # By the number of rows.
         self._layouts: dict[int, _Layout] = {}
-        # Whether callers may keep arrays of blocks that alternate.
+        # Whether callers may keep arrays of blocks that alternate, and blocks whose arrays somebody had.
         self.lends = False
+        self._lent: list[Block] = []
         self._kept: tuple[Block, Block] | None = None
         # If blocks alternate: the last answer, what all environments showed last, and a block for answers about some.
         self.latest: Block | None = None
@@ -187,7 +190,11 @@ class Blocks:
             return self._new(num_envs if rows is None else min(rows, num_envs))
         block, other = self._kept
         if self.lends and block.is_out:
-            block = self._filled(self._new(num_envs))
+            self._lent.append(block)
+            # A block comes back when whoever has its arrays lets them go; one that stays away too long does not.
+            back = next((lent for lent in self._lent[:-1] if not lent.is_out), None)
+            self._lent = [lent for lent in self._lent if lent is not back][-_MOST_LENT:]
+            block = back or self._filled(self._new(num_envs))
             self._kept = block, other
         return block
 

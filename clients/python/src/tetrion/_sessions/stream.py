@@ -51,6 +51,11 @@ class StepStream(Calls):
         self._sent: deque[tuple[str, Any]] = deque()
 
     @property
+    def _is_direct(self) -> bool:
+        """Whether the session is in this process, so that its games can be looked at again."""
+        return self._link.native.is_direct
+
+    @property
     def in_flight(self) -> int:
         """Number of requests sent ahead whose answers have not been received."""
         return len(self._sent)
