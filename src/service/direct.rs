@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use tonic::Status;
 
-pub use super::layout::{BlockLayout, SLACK};
+pub use super::layout::{BlockLayout, FinalRows, SLACK};
 
 use super::answers::Answers;
 use super::calls::SLICE;
@@ -54,7 +54,7 @@ impl Direct {
         number: u64,
         block: &mut Vec<u8>,
         may_wait: bool,
-    ) -> Option<Result<Option<pb::FinalBatch>, Status>> {
+    ) -> Option<Result<Option<FinalRows>, Status>> {
         let done = self.call(may_wait, |state| state.step_into(actions, env_ids, number, block))?;
         if done.is_ok() {
             self.service.count_steps(actions.len() as u64);

@@ -64,11 +64,13 @@ pub(super) struct Tensors {
     action_mask: Option<Vec<u8>>,
 }
 
-/// The bytes of the last states of ended episodes, observations first, and their rows.
+/// The last states of ended episodes.
 #[derive(Debug, Default)]
-pub(super) struct FinalRows {
-    rows: Vec<u32>,
-    data: Vec<Vec<u8>>,
+pub struct FinalRows {
+    /// Their rows in the answer, ascending.
+    pub rows: Vec<u32>,
+    /// The bytes of each observation, then of each info, of these rows.
+    pub data: Vec<Vec<u8>>,
 }
 
 /// The tensors of all rows, as messages.
@@ -194,10 +196,10 @@ impl AnswerLayout {
     }
 
     /// The last states of the episodes that have ended, if any.
-    pub fn final_batch(&self, batch: &EnvBatch, finals: &FinalBatch) -> Option<pb::FinalBatch> {
+    pub fn finals(&self, batch: &EnvBatch, finals: &FinalBatch) -> Option<FinalRows> {
         let mut all = FinalRows::default();
         self.append_finals(&mut all, batch, finals, 0);
-        self.finish_finals(all)
+        (!all.rows.is_empty()).then_some(all)
     }
 
     /// Appends the last states of a step of some environments, whose first one has this row.

@@ -21,7 +21,7 @@ use super::changing::{Beginning, Rooms, States};
 use super::costs::Costs;
 use super::history::History;
 use super::judging::GameView;
-use super::layout::{ANSWER_OVERHEAD, AnswerLayout};
+use super::layout::{ANSWER_OVERHEAD, AnswerLayout, FinalRows};
 use super::memory::Memory;
 use super::places::CallPlace;
 use super::refusal::Refusal;
@@ -271,7 +271,7 @@ impl SessionState {
         env_ids: Option<&[u32]>,
         number: u64,
         block: &mut Vec<u8>,
-    ) -> Result<Option<pb::FinalBatch>, Refusal> {
+    ) -> Result<Option<FinalRows>, Refusal> {
         let SessionState { batch, sequence, layout, memory, watched, history, outcome, .. } = self;
         sequence.run_once(number, |_| {
             batch.step_into(actions, env_ids, outcome)?;
@@ -282,7 +282,7 @@ impl SessionState {
         })?;
         memory.keep(None);
         layout.write(batch, env_ids, outcome, block);
-        Ok(layout.final_batch(batch, &outcome.finals))
+        Ok(layout.finals(batch, &outcome.finals))
     }
 
     /// Resets these environments as a Reset does, optionally with seeds, and fills a block. Its rewards and

@@ -15,7 +15,7 @@ use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyTuple, PyType};
+use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
 use tetrion::service::direct::SLACK;
 
 /// Memory with every tensor of the answer to a step. Python sees it as a buffer of bytes, which it may change.
@@ -191,6 +191,24 @@ pub(crate) fn has_references(objects: &Bound<'_, PyTuple>, references: Vec<isize
 fn references_of(object: &Bound<'_, PyAny>) -> isize {
     // SAFETY: the tuple holds the object, and the GIL is held.
     unsafe { ffi::Py_REFCNT(object.as_ptr()) }
+}
+
+/// A dictionary for each row of these columns, which are lists of one length.
+#[pyfunction]
+pub(crate) fn rows<'py>(
+    py: Python<'py>,
+    names: Vec<Bound<'py, PyString>>,
+    columns: Vec<Bound<'py, PyList>>,
+) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let count = columns.first().map_or(0, |column| column.len());
+    let row = |at: usize| {
+        let row = PyDict::new(py);
+        for (name, column) in names.iter().zip(&columns) {
+            row.set_item(name, column.get_item(at)?)?;
+        }
+        Ok(row)
+    };
+    (0..count).map(row).collect()
 }
 
 /// The actions in the form that most callers use: an array of integers. `None` for subclasses of numpy's array: a masked one

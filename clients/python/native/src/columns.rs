@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tetrion::protocol::pb;
 use tetrion::protocol::tensor::element_size;
-use tetrion::service::direct::BlockLayout;
+use tetrion::service::direct::{BlockLayout, FinalRows};
 
 use super::block::Block;
 
@@ -84,6 +84,19 @@ fn columns(specs: &[pb::TensorSpec]) -> Option<Vec<Column>> {
 
 /// The data of tensors.
 pub(crate) type Parts<'a> = Vec<Cow<'a, [u8]>>;
+
+/// The last states of episodes that have ended in these rows: data of the observations, then of the infos.
+pub(crate) struct Finals<'a> {
+    pub(crate) ended: &'a [u32],
+    pub(crate) parts: Vec<&'a [u8]>,
+}
+
+impl<'a> Finals<'a> {
+    /// The last states of a step that took the short way.
+    pub(crate) fn of(rows: &'a FinalRows) -> Finals<'a> {
+        Finals { ended: &rows.rows, parts: rows.data.iter().map(Vec::as_slice).collect() }
+    }
+}
 
 /// An answer to a step, a reset or a restore.
 pub(crate) struct Answer<'a> {
@@ -249,37 +262,28 @@ impl Columns {
     ///
     /// # Errors
     /// What is wrong with their rows or tensors.
-    pub(crate) fn finals<'a>(
-        &self,
-        finals: &'a pb::FinalBatch,
-        rows: usize,
-    ) -> Result<Vec<&'a [u8]>, String> {
+    pub(crate) fn finals<'a>(&self, finals: &'a pb::FinalBatch, rows: usize) -> Result<Finals<'a>, String> {
         let ended = &finals.rows;
         if !ended.is_sorted_by(|a, b| a < b) || ended.last().is_some_and(|&last| last as usize >= rows) {
             return Err(format!("the last states are of the rows {ended:?} of {rows}"));
         }
         let mut parts = all(&self.observations, &finals.observations, ended.len())?;
         parts.extend(all(&self.infos, &finals.infos, ended.len())?);
-        Ok(parts)
+        Ok(Finals { ended, parts })
     }
 
     /// Replaces the last states in a block. Infos of rows without an ended episode are 0.
     ///
     /// # Errors
     /// As for [`Block::fill`].
-    pub(crate) fn write_finals(
-        &self,
-        py: Python<'_>,
-        block: &Block,
-        ended: &[u32],
-        parts: &[&[u8]],
-    ) -> PyResult<()> {
+    pub(crate) fn write_finals(&self, py: Python<'_>, block: &Block, finals: &Finals<'_>) -> PyResult<()> {
+        let Finals { ended, parts } = finals;
         let layout = self.final_layout(block.rows);
         block.fill_finals(py, ended, layout.num_bytes, |before, bytes| {
             let (flags, rows) = (layout.starts[0], layout.starts[1]);
             let row = |start: usize, row: u32, size: usize| start + row as usize * size;
             before.iter().for_each(|&old| bytes[row(flags, old, 1)] = 0);
-            for (at, &new) in (0..).zip(ended) {
+            for (at, &new) in (0..).zip(*ended) {
                 bytes[row(flags, new, 1)] = 1;
                 bytes[row(rows, at, 4)..][..4].copy_from_slice(&new.to_le_bytes());
             }

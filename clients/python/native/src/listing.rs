@@ -16,12 +16,13 @@ use tetrion::client::session::{Answered, Asked, ENUMERATE_PLACEMENTS, STEP};
 use tetrion::protocol::pb::enumerate_placements_request::Source;
 use tetrion::protocol::tensor;
 use tetrion::protocol::{envs, pb};
+use tetrion::service::direct::FinalRows;
 use tonic::Code;
 
 use super::CallError;
 use super::block::{Block, read_ids};
 use super::call::decoded;
-use super::columns::{Answer, Column, Columns, Parts, put};
+use super::columns::{Answer, Column, Columns, Finals, Parts, put};
 use super::failure::{AnswerError, Failure, raised};
 use super::session::{PySession, asked, merge, others};
 use super::session_stream::PySessionStream;
@@ -98,7 +99,7 @@ struct Sent {
 /// The answer to a call before the rows are added.
 struct Seen<'a> {
     parts: Parts<'a>,
-    finals: Option<pb::FinalBatch>,
+    finals: Option<Finals<'a>>,
     is_step: bool,
 }
 
@@ -267,40 +268,35 @@ impl PyListing {
         let mut origins: Vec<Origin<'_>> = (0..count).map(|position| Some((listed, position))).collect();
         let (terminated, truncated) = (&seen.parts[1], &seen.parts[2]);
         let is_cut = |row: usize| seen.is_step && truncated[row] != 0 && terminated[row] == 0;
-        let columns = self.session.get().columns()?;
-        let observed = |at: usize| &*seen.parts[3 + at];
-        let (mut cut, mut finals_cut) = (None, None);
-        match &seen.finals {
-            Some(finals) => {
-                let rows: Vec<usize> =
-                    (0..finals.rows.len()).filter(|&at| is_cut(finals.rows[at] as usize)).collect();
-                let last = columns.finals(finals, count).map_err(AnswerError::new_err)?;
-                finals_cut = Some((self.list_cut(py, &rows, |at| last[at])?, last));
+        // Last states are in the answer, unless the next episodes are.
+        let mut last: Vec<Origin<'_>> = Vec::new();
+        let (listed_cut, cut) = match &seen.finals {
+            Some(Finals { ended, parts }) => {
+                last.resize(ended.len(), None);
+                let rows: Vec<usize> = (0..ended.len()).filter(|&at| is_cut(ended[at] as usize)).collect();
+                self.list_cut(py, &rows, |at| parts[at])?
             }
             None => {
                 let rows: Vec<usize> = (0..count).filter(|&row| is_cut(row)).collect();
-                cut = Some(self.list_cut(py, &rows, observed)?);
+                self.list_cut(py, &rows, |at| &seen.parts[3 + at])?
             }
-        }
-        if let Some((listed, rows)) = &cut {
-            for (position, &row) in rows.iter().enumerate() {
-                origins[row] = Some((listed, position));
-            }
+        };
+        let shown = if seen.finals.is_some() { &mut last } else { &mut origins };
+        for (position, row) in cut.into_iter().enumerate() {
+            shown[row] = Some((&listed_cut, position));
         }
         let filled = block.fill(|bytes| {
             self.write(&seen.parts, &origins, bytes);
             Ok::<_, ()>(())
         })?;
-        filled.ok_or_else(|| AnswerError::new_err("the answer broke its reader"))?.expect("it is whole");
-        let (Some(finals), Some(((listed, cut), last))) = (&seen.finals, &finals_cut) else {
-            block.forget_finals();
-            return Ok(());
-        };
-        let mut origins = vec![None; finals.rows.len()];
-        for (position, &at) in cut.iter().enumerate() {
-            origins[at] = Some((listed, position));
+        filled.map(drop).ok_or_else(|| AnswerError::new_err("the answer broke its reader"))?;
+        match &seen.finals {
+            Some(finals) => self.write_finals(py, block, finals, &last),
+            None => {
+                block.forget_finals();
+                Ok(())
+            }
         }
-        self.write_finals(py, block, finals, last, &origins)
     }
 
     /// Lists the placements that would have followed in episodes that a limit has cut, from their last observations.
@@ -448,22 +444,20 @@ impl PyListing {
         &self,
         py: Python<'_>,
         block: &Block,
-        finals: &pb::FinalBatch,
-        last: &[&[u8]],
+        finals: &Finals<'_>,
         origins: &[Origin<'_>],
     ) -> PyResult<()> {
-        let mut parts = Vec::new();
+        let mut shown = Vec::new();
         for at in 0..self.shown.len() {
             let mut bytes = Vec::new();
-            self.write_observation(at, origins, |index| last[index], &mut bytes);
-            parts.push(bytes);
+            self.write_observation(at, origins, |index| finals.parts[index], &mut bytes);
+            shown.push(bytes);
         }
-        let infos = &last[last.len() - finals.infos.len()..];
         let mut masks = Vec::new();
         self.write_masks(origins, &mut masks);
-        let parts: Vec<&[u8]> =
-            parts.iter().map(Vec::as_slice).chain(infos.iter().copied()).chain([&*masks]).collect();
-        self.columns.write_finals(py, block, &finals.rows, &parts)
+        let infos = &finals.parts[finals.parts.len() - self.columns.infos.len()..];
+        let parts = shown.iter().map(Vec::as_slice).chain(infos.iter().copied()).chain([&*masks]).collect();
+        self.columns.write_finals(py, block, &Finals { ended: finals.ended, parts })
     }
 
     /// Makes a call and lists the placements after it.
@@ -507,7 +501,9 @@ impl PyListing {
         if is_step {
             let answer: pb::StepResponse = answered.decode().map_err(raised)?;
             let parts = columns.parts(&Answer::of_step(&answer), block.rows).map_err(AnswerError::new_err)?;
-            let seen = Seen { parts, finals: answer.final_batch.clone(), is_step };
+            let finals = answer.final_batch.as_ref().map(|finals| columns.finals(finals, block.rows));
+            let finals = finals.transpose().map_err(AnswerError::new_err)?;
+            let seen = Seen { parts, finals, is_step };
             return self.fill(py, block, state, &seen, (&listed, env_ids));
         }
         let answer: pb::ResetResponse = decoded(&answered.message)?;
@@ -523,7 +519,7 @@ impl PyListing {
         state: &mut State,
         is_step: bool,
         env_ids: Option<&[u32]>,
-        call: impl FnOnce(&PySession, &mut Vec<u8>) -> Option<Option<pb::FinalBatch>>,
+        call: impl FnOnce(&PySession, &mut Vec<u8>) -> Option<Option<FinalRows>>,
     ) -> PyResult<bool> {
         if !self.stream.is_idle() {
             return Ok(false);
@@ -538,6 +534,7 @@ impl PyListing {
             }
             Some(finals) => self.list(py, env_ids).and_then(|listed| {
                 let parts = session.columns()?.parts_of(&bytes, block.rows);
+                let finals = finals.as_ref().map(Finals::of);
                 self.fill(py, block, state, &Seen { parts, finals, is_step }, (&listed, env_ids))?;
                 state.is_current = was_current || env_ids.is_none();
                 Ok(true)

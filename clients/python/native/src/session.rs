@@ -20,14 +20,14 @@ use pyo3::types::PyBytes;
 use tetrion::client::session::{Answered, Asked, HeldSession, KINDS, STEP};
 use tetrion::client::{CallSettings, Client, ClientError, OnLoss};
 use tetrion::protocol::{pb, tensor};
-use tetrion::service::Direct;
+use tetrion::service::direct::{Direct, FinalRows};
 use tokio::sync::{Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
 use tonic::Status;
 
 use super::block::{Block, read_actions, read_ids};
 use super::call::{Metadata, decoded, message, metadata_of, refused, seconds};
-use super::columns::{Answer, Column, Columns, Others};
+use super::columns::{Answer, Column, Columns, Finals, Others};
 use super::executor::Executor;
 use super::failure::{AnswerError, Failed, described, raised};
 use super::way::{Way, way};
@@ -153,19 +153,11 @@ impl PySession {
     pub(crate) fn step_directly(&self, py: Python<'_>, block: &Block, actions: &[i32]) -> PyResult<bool> {
         let done = block.fill(|bytes| self.step_into(py, (actions, None), bytes).ok_or(()))?;
         let Some(Ok(finals)) = done else { return Ok(false) };
-        self.add_finals(py, block, finals.as_ref())?;
+        match &finals {
+            Some(finals) => self.columns()?.write_finals(py, block, &Finals::of(finals))?,
+            None => block.forget_finals(),
+        }
         Ok(true)
-    }
-
-    /// Adds the last states of episodes to an answer, or none.
-    fn add_finals(&self, py: Python<'_>, block: &Block, finals: Option<&pb::FinalBatch>) -> PyResult<()> {
-        let Some(finals) = finals else {
-            block.forget_finals();
-            return Ok(());
-        };
-        let columns = self.columns()?;
-        let parts = columns.finals(finals, block.rows).map_err(AnswerError::new_err)?;
-        columns.write_finals(py, block, &finals.rows, &parts)
     }
 
     /// Steps these environments the short way, like [`PySession::step_directly`].
@@ -174,7 +166,7 @@ impl PySession {
         py: Python<'_>,
         rows: (&[i32], Option<&[u32]>),
         bytes: &mut Vec<u8>,
-    ) -> Option<Option<pb::FinalBatch>> {
+    ) -> Option<Option<FinalRows>> {
         self.directly(|direct| {
             self.run(py, |may_wait| self.numbered(|number| direct.step(rows, number, bytes, may_wait)))
         })
@@ -272,8 +264,13 @@ impl PySession {
             Ok::<_, PyErr>(Some(answer))
         };
         let stepped = if block.len < LARGE { fill() } else { py.detach(fill) }?;
-        let finals = stepped.as_ref().and_then(|answer| answer.final_batch.as_ref());
-        self.add_finals(py, block, finals)?;
+        match stepped.as_ref().and_then(|answer| answer.final_batch.as_ref()) {
+            Some(finals) => {
+                let finals = columns.finals(finals, rows).map_err(AnswerError::new_err)?;
+                columns.write_finals(py, block, &finals)?;
+            }
+            None => block.forget_finals(),
+        }
         let actions = stepped.as_ref().and_then(|answer| answer.actions.as_ref()).map(|actions| {
             let column = Column::new("actions", pb::DataType::Int32, &[]).expect("four bytes a row");
             let data = column.data(Some(actions), rows).map_err(AnswerError::new_err)?;

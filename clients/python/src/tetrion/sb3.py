@@ -30,6 +30,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
+from tetrion import _native
 from tetrion._checks import arguments, extras
 
 try:
@@ -266,23 +267,13 @@ def _rows(
         games: Which games. None: all.
         more: Lists with an entry for each of these games.
     """
-    columns: dict[str, Iterable[Any]] = {}
+    columns: dict[str, list[Any]] = {}
     for name, array in infos.items():
         if not name.startswith(("_", "final_")):
             rows = array if games is None else array[games]
             columns[name] = list(rows.copy()) if name == "action_mask" else rows.tolist()
     columns.update(more or {})
-    return _row_maker(tuple(columns))(zip(*columns.values(), strict=True))
-
-
-@functools.lru_cache(maxsize=64)
-def _row_maker(names: tuple[str, ...]) -> Callable[[Iterable[tuple[Any, ...]]], list[dict[str, Any]]]:
-    """A function that makes a dictionary of each row. A display of all names takes a third of the time of `dict(zip())`."""
-    places = [f"v{place}" for place in range(len(names))]
-    entries = [f"{name!r}: {place}" for name, place in zip(names, places, strict=True)]
-    source = f"lambda rows: [{{{', '.join(entries)}}} for {', '.join(places)}{',' if places else '_'} in rows]"
-    made: Callable[[Iterable[tuple[Any, ...]]], list[dict[str, Any]]] = eval(source)  # of names alone
-    return made
+    return _native.rows(list(columns), list(columns.values()))
 
 
 class RowPolicy(MaskableActorCriticPolicy):

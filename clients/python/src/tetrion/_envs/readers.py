@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tetrion import _native
 from tetrion._envs.spaces import Fields, signed, translation
 from tetrion._messages.answers import Final, Observed, Stepped
 from tetrion._sessions.blocks import Ended, Loan
@@ -152,7 +153,7 @@ class FinalReader:
         if len(self._names) > len(seen):
             masks = self._infos.shown.get("action_mask")
             seen.append(masks[rows] if masks is not None else np.tile(self._mask, (count, 1)))
-        for row, values in zip(rows.tolist(), zip(*seen, strict=True), strict=True):
-            final_obs[row] = dict(zip(self._names, values, strict=True))
+        for row, observation in zip(rows.tolist(), _native.rows(self._names, [list(field) for field in seen]), strict=True):
+            final_obs[row] = observation
         final_info = self._infos.read(copy=copy) | dict.fromkeys(self._infos.flags, ended)
         return {"final_obs": final_obs, "_final_obs": ended, "final_info": final_info, "_final_info": ended}
