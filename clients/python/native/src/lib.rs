@@ -23,6 +23,7 @@ mod recorded;
 mod replay;
 mod session;
 mod session_stream;
+mod single;
 mod streams;
 mod way;
 
@@ -43,6 +44,7 @@ use executor::Executor;
 use listing::PyListing;
 use session::PySession;
 use session_stream::PySessionStream;
+use single::PySingle;
 use streams::Stream;
 
 pyo3::create_exception!(
@@ -164,7 +166,9 @@ mod _native {
     #[pymodule_export]
     use super::replay::PyReplay;
     #[pymodule_export]
-    use super::{Block, CallError, Channel, PyListing, PySession, PySessionStream, Services, Stream};
+    use super::{
+        Block, CallError, Channel, PyListing, PySession, PySessionStream, PySingle, Services, Stream,
+    };
 
     /// Adds the version of the rules by which the services play, and the revision of the protocol.
     #[pymodule_init]

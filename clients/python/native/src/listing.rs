@@ -124,6 +124,10 @@ impl Listed {
 }
 
 impl PyListing {
+    pub(crate) fn session(&self) -> &PySession {
+        self.session.get()
+    }
+
     /// The state, unless another thread has it.
     fn state(&self) -> PyResult<MutexGuard<'_, State>> {
         self.state.try_lock().map_err(|_| PyValueError::new_err("another thread steps this session"))
@@ -719,7 +723,12 @@ impl PyListing {
     }
 
     /// Steps the only environment of a session, like `step`.
-    fn step_one(&self, py: Python<'_>, block: &Bound<'_, Block>, row: i32) -> PyResult<Option<usize>> {
+    pub(crate) fn step_one(
+        &self,
+        py: Python<'_>,
+        block: &Bound<'_, Block>,
+        row: i32,
+    ) -> PyResult<Option<usize>> {
         self.take(py, block.get(), self.session.get().is_open().then_some(&[row]))
     }
 

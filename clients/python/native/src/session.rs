@@ -222,6 +222,11 @@ impl PySession {
         Some(done)
     }
 
+    /// Whether Python listens to the calls.
+    pub(crate) fn is_heard(&self) -> bool {
+        self.is_heard.load(Relaxed)
+    }
+
     /// Whether Python need not make every call as a message.
     pub(crate) fn is_open(&self) -> bool {
         !self.is_released.load(Relaxed)
@@ -507,7 +512,12 @@ impl PySession {
     }
 
     /// Steps the only environment of a session, like `step`.
-    fn step_one(&self, py: Python<'_>, block: &Bound<'_, Block>, action: i32) -> PyResult<Option<usize>> {
+    pub(crate) fn step_one(
+        &self,
+        py: Python<'_>,
+        block: &Bound<'_, Block>,
+        action: i32,
+    ) -> PyResult<Option<usize>> {
         self.take(py, block, self.is_open().then_some(&[action]))
     }
 

@@ -123,7 +123,12 @@ impl PySessionStream {
     }
 
     /// Steps the only environment of a session, like `step`.
-    fn step_one(&self, py: Python<'_>, block: &Bound<'_, Block>, action: i32) -> PyResult<Option<usize>> {
+    pub(crate) fn step_one(
+        &self,
+        py: Python<'_>,
+        block: &Bound<'_, Block>,
+        action: i32,
+    ) -> PyResult<Option<usize>> {
         self.take(py, block.get(), self.session.get().is_open().then_some(&[action]))
     }
 
@@ -200,6 +205,10 @@ impl PySessionStream {
 }
 
 impl PySessionStream {
+    pub(crate) fn session(&self) -> &PySession {
+        self.session.get()
+    }
+
     pub(crate) fn is_closed(&self) -> bool {
         self.is_closed.load(Relaxed)
     }

@@ -156,6 +156,28 @@ class Listing:
     def receive_step(self, block: Block) -> bytes | None: ...
     def close(self) -> None: ...
 
+class Single:
+    """The only environment of a session.
+
+    Attributes:
+        was_allowed: Whether the mask allowed the last action. True without masks.
+    """
+
+    was_allowed: bool
+
+    def __init__(
+        self,
+        calls: Session | SessionStream | Listing,
+        block: Block,
+        observations: Sequence[tuple[str, str, str, int, Any]],
+        infos: Sequence[tuple[str, str, str, int, Any]],
+        outcome: tuple[int, int, int],
+        mask: tuple[int, int] | None,
+    ) -> None: ...
+    def step(self, action: int) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]] | None: ...
+    def stepped(self) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]: ...
+    def seen(self) -> tuple[dict[str, Any], dict[str, Any]]: ...
+
 class RecordingError(Exception):
     """What is no recording, or a game that cannot be recorded. Its arguments: the field that is wrong, and the problem."""
 

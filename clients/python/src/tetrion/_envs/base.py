@@ -182,6 +182,8 @@ class SessionEnv:
         state = self.__dict__.copy()
         for name in ("session", "_stream", "_fields", "_renderer", "_begun", "closed"):
             del state[name]
+        for name in ("_single", "_block", "_step"):
+            state.pop(name, None)
         if self._owns_client:
             # A copy gets a new connection. A caller's client is shared, or pickled on its own terms.
             state["client"] = self.client._connection.settings

@@ -6,7 +6,7 @@ in a reader that is stored with the arrays: see `Arrays.reader`. For the arrays 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,52 +15,53 @@ import numpy.typing as npt
 from tetrion import _native
 from tetrion._envs.spaces import Fields, signed, translation
 from tetrion._messages.answers import Final, Observed, Stepped
-from tetrion._sessions.blocks import Ended, Loan
+from tetrion._sessions.blocks import Block, Ended, Loan
 
 _Array = npt.NDArray[Any]
 
 
-class OneReader:
-    """Reads the answers of a session of one environment.
+def single(fields: Fields, calls: Any, block: Block, places: Sequence[int]) -> _native.Single:
+    """The reader of a session of one environment, whose answers are all in one block.
 
-    Attributes:
-        mask: The action mask, a view of bool [A]; None if the session has no masks.
+    Args:
+        fields: The observation fields.
+        calls: What makes the calls of the session, in the extension module.
+        block: The block.
+        places: The places of the arrays in the block, in order.
     """
-
-    __slots__ = ("_infos", "_observations", "mask")
-
-    def __init__(self, fields: Fields, observed: Observed | Stepped) -> None:
-        """Prepares for these arrays."""
-        arrays = observed.observations
-        arrays.reader = self
-        self._observations = [(name, _value(arrays[name], fields.none.get(name))) for name in fields.names]
-        self._infos: list[tuple[str, Callable[[], Any]]] = [
-            (name, signed(array)[:1].item) for name, array in observed.infos.items()
-        ]
-        self.mask = None
-        if observed.action_mask is not None:
-            self.mask = mask = observed.action_mask[0]
-            self._infos.append(("action_mask", mask.view(np.int8).copy))
-            if fields.has_mask:
-                self._observations.append(("action_mask", mask.view(np.int8).copy))
-
-    def read(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The observation, in new arrays and numbers of numpy, and the info, in Python's numbers."""
-        return {name: get() for name, get in self._observations}, {name: get() for name, get in self._infos}
+    observed = block.observed
+    assert observed is not None, "a block has answers"
+    arrays, rewards, terminated, truncated = observed.observations, *places[:3]
+    at = dict(zip(arrays, places[3:], strict=False))
+    observations = [_entry(name, arrays[name], at[name], fields.none.get(name)) for name in fields.names]
+    infos: list[_Entry] = [
+        (name, "number", array.dtype.str, place, None)
+        for (name, array), place in zip(observed.infos.items(), places[3 + len(arrays) :], strict=False)
+    ]
+    mask = None
+    if observed.action_mask is not None:
+        row = observed.action_mask[0]
+        mask = places[-1], row.size
+        infos.append(("action_mask", "array", "", 0, row.view(np.int8).copy))
+        if fields.has_mask:
+            observations.append(infos[-1])
+    return _native.Single(calls, block.bytes, observations, infos, (rewards, terminated, truncated), mask)
 
 
-def _value(rows: _Array, none: int | None) -> Callable[[], Any]:
-    """A function that returns a field's value from the array of its only row. `none` is given for a category."""
+# An entry of a dictionary as `_native.Single` takes it.
+_Entry = tuple[str, str, str, int, Any]
+
+
+def _entry(name: str, rows: _Array, at: int, none: int | None) -> _Entry:
+    """What makes a field's value, from the array of its only row and the place of that array. `none` is for a category."""
+    array, dtype = signed(rows), rows.dtype.str
     if rows.ndim > 1:
-        row, translate = rows[0], translation(rows, none)
-        return row.copy if translate is None else lambda: translate(row)
+        row, translate = array[0], translation(array, none)
+        return name, "array", "", 0, row.copy if translate is None else lambda: translate(row)
     # A number, for Discrete spaces.
-    item = signed(rows).item
     if none is not None:
-        numbers = [np.int64(number) for number in range(none + 1)]
-        return lambda: numbers[item()]  # the last one for -1
-    dtype = np.int64 if rows.dtype.kind == "u" and rows.itemsize > 1 else rows.dtype.type
-    return lambda: dtype(item())
+        return name, "choice", dtype, at, [np.int64(number) for number in range(none + 1)]  # the last one for -1
+    return name, "scalar", dtype, at, np.int64 if rows.dtype.kind == "u" and rows.itemsize > 1 else rows.dtype.type
 
 
 class _Group:

@@ -9,13 +9,13 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
+from tetrion import _native
 from tetrion._checks import arguments, keywords
 from tetrion._clients.client import Client
-from tetrion._envs import rendering, spaces
+from tetrion._envs import readers, rendering, spaces
 from tetrion._envs.base import SessionEnv
-from tetrion._envs.readers import OneReader
-from tetrion._messages.answers import Observed, Stepped
 from tetrion._messages.requests import FeaturesLike, PositionsLike, RulesLike
+from tetrion._sessions.session import Session
 
 Observation = dict[str, Any]
 
@@ -99,10 +99,17 @@ class SingleEnv(SessionEnv, gymnasium.Env[Observation, np.int64]):
             snapshot_every=snapshot_every,
             label=label,
         )
-        self._mask: npt.NDArray[np.bool_] | None = None
         self.observation_space = self._fields.space
         self.action_space = gymnasium.spaces.Discrete(self._num_actions)
         self._expected_action = f"an integer from 0 to {self._num_actions - 1}"
+
+    def _hold(self, session: Session) -> None:
+        super()._hold(session)
+        blocks = self._stream._blocks
+        self._block = blocks.keep_one()
+        calls = self._stream._native
+        self._single = readers.single(self._fields, calls, self._block, blocks.places)
+        self._step = self._single.step
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
         """Starts an episode; see "Starting State".
@@ -125,10 +132,9 @@ class SingleEnv(SessionEnv, gymnasium.Env[Observation, np.int64]):
             sequence = arguments.string("options['piece_sequence']", sequence, arguments.PIECES)
         seed = spaces.checked_seed(seed)
         super().reset(seed=seed)
-        observed = self._stream.reset(
-            seeds=[seed] if seed is not None else None, piece_sequences=[sequence] if sequence is not None else ()
-        )
-        return self._seen(observed)
+        seeds = [seed] if seed is not None else None
+        self._stream._reset(None, seeds, [sequence] if sequence is not None else ())
+        return self._seen()
 
     def step(self, action: int | np.integer) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Takes one action.
@@ -151,21 +157,24 @@ class SingleEnv(SessionEnv, gymnasium.Env[Observation, np.int64]):
         self._check_open("step")
         if type(action) is not int or not -(2**31) <= action < 2**31:
             action = arguments.integer("action", action, -(2**31), 2**31 - 1, self._expected_action, allow_float=False)
-        mask = self._mask
-        stepped = self._stream._step_one(action)
-        observation, info = self._seen(stepped)
-        terminated = stepped.terminated.item()
-        if terminated and self._counts_endings and mask is not None:
-            self._count_endings(~mask[[action]], stacklevel=3)
-        return observation, stepped.rewards.item(), terminated, stepped.truncated.item(), info
-
-    def _seen(self, seen: Observed | Stepped) -> tuple[Observation, dict[str, Any]]:
-        self._begun[0] = True
-        reader = seen.observations.reader or OneReader(self._fields, seen)
-        self._mask = reader.mask
+        try:
+            step = self._step(action)
+        except (_native.CallError, _native.AnswerError) as error:
+            raise self.client._connection.raised(error) from None
+        if step is None:
+            self._stream._step_one(action)
+            step = self._single.stepped()
+        if step[2] and self._counts_endings:
+            self._count_endings(np.array([not self._single.was_allowed]), stacklevel=3)
         if self.render_mode == "human":
             self._draw()
-        return reader.read()
+        return step
+
+    def _seen(self) -> tuple[Observation, dict[str, Any]]:
+        self._begun[0] = True
+        if self.render_mode == "human":
+            self._draw()
+        return self._single.seen()
 
     def save_state(self) -> bytes:
         """Takes a snapshot of everything that decides the future of the game, including the next pieces.
@@ -192,7 +201,8 @@ class SingleEnv(SessionEnv, gymnasium.Env[Observation, np.int64]):
             InvalidRequestError: The state is not a snapshot, or is damaged.
         """
         self._check_open("restore_state")
-        return self._seen(self._stream.restore_state(state, reseed=reseed))
+        self._stream.restore_state(state, reseed=reseed)
+        return self._seen()
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """The actions that are allowed now, bool (A,).
@@ -200,9 +210,10 @@ class SingleEnv(SessionEnv, gymnasium.Env[Observation, np.int64]):
         Raises:
             gymnasium.error.ResetNeeded: No episode has started.
         """
-        if self._mask is None:
+        observed = self._block.observed
+        if not self._begun[0] or observed is None or observed.action_mask is None:
             raise gymnasium.error.ResetNeeded("there is no action mask before the first reset")
-        return np.array(self._mask)
+        return np.array(observed.action_mask[0])
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:
         """The current picture in the render mode; None for `human`, which has drawn it already.

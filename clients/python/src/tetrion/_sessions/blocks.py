@@ -180,6 +180,18 @@ class Blocks:
         if not copy:
             self._kept = self._filled(self._new(answers.num_envs)), self._filled(self._new(answers.num_envs))
 
+    @property
+    def places(self) -> list[int]:
+        """The places of the arrays in an answer about all environments."""
+        places: list[int] = self._native.places(self._answers.num_envs)
+        return places
+
+    def keep_one(self) -> Block:
+        """The block for every further answer about all environments: for a reader that copies what it hands out."""
+        block = self._filled(self._new(self._answers.num_envs))
+        self._kept = block, block
+        return block
+
     def next(self, rows: int | None = None) -> Block:
         """The block for the next answer: of so many listed environments, or of all in order.
 
