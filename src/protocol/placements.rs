@@ -10,6 +10,7 @@ use tetrion_toolkit::optimum;
 
 use super::error::{DecodeError, Fault, InField};
 use super::policies::decode_scoring;
+use super::tensor::DimSize;
 use super::{pb, tensor};
 
 use Extent::{Cells, Features, Height, Keys, Place, PositionEnds, Positions, RowEnds, Rows};
@@ -149,6 +150,19 @@ impl PlacementColumn {
         }
     }
 
+    /// The element types that an answer can have.
+    fn dtypes(&self) -> &'static [pb::DataType] {
+        match self.numbers {
+            Bool(_) => &[pb::DataType::Bool],
+            Int8(_) => &[pb::DataType::Int8],
+            Uint8(_) => &[pb::DataType::Uint8],
+            Int32(_) | Offsets(_) => &[pb::DataType::Int32],
+            Float32(_) => &[pb::DataType::Float32],
+            Float64(_) => &[pb::DataType::Float64],
+            Boards(_) => &[pb::DataType::Uint16, pb::DataType::Uint32],
+        }
+    }
+
     /// Most bytes of the numbers: per position, per row, and in addition to both.
     pub fn weigh(&self, sizes: &PlacementSizes<'_>) -> [u64; 3] {
         let element = match self.numbers {
@@ -166,6 +180,48 @@ impl PlacementColumn {
             _ => [0, entry, 0],
         }
     }
+}
+
+/// Checks the columns of an answer about so many positions against each other.
+///
+/// # Errors
+/// If a column is missing that every answer has, or one has another type or other sizes.
+pub fn check(answer: &mut pb::EnumeratePlacementsResponse, positions: u32) -> Result<(), DecodeError> {
+    let count = |tensor: &Option<pb::Tensor>| {
+        tensor.as_ref().and_then(|tensor| tensor.shape.first()).copied().unwrap_or(0)
+    };
+    let (rows, keys) = (count(&answer.actions), count(&answer.keys));
+    let features = answer.feature_columns.as_ref().map_or(0, |columns| columns.names.len() as u32);
+    for column in COLUMNS {
+        let dim = |extent: &Extent| match extent {
+            Positions => DimSize::Exactly(positions),
+            PositionEnds => DimSize::Exactly(positions.saturating_add(1)),
+            Rows => DimSize::Exactly(rows),
+            RowEnds => DimSize::Exactly(rows.saturating_add(1)),
+            Keys => DimSize::Exactly(keys),
+            Features => DimSize::Exactly(features),
+            Place => DimSize::Exactly(2),
+            Cells | Height => DimSize::Any,
+        };
+        let dims: Vec<DimSize> = column.extents.iter().map(dim).collect();
+        let tensor = (column.field)(answer).as_ref();
+        if tensor.is_none() && !matches!(column.presence, Always) {
+            continue;
+        }
+        let dtypes = column.dtypes();
+        let dtype = dtypes.iter().find(|dtype| tensor.is_some_and(|tensor| tensor.dtype() == **dtype));
+        let data = tensor::data_field(tensor, column.name, *dtype.unwrap_or(&dtypes[0]), &dims)?;
+        if matches!(column.numbers, Offsets(_)) {
+            let end = if matches!(column.extents[0], RowEnds) { keys } else { rows };
+            let offsets = data.as_chunks().0.iter().map(|bytes| i32::from_le_bytes(*bytes));
+            let last = offsets.clone().next_back().map(i64::from);
+            if !(offsets.clone().next() == Some(0) && offsets.is_sorted() && last == Some(end.into())) {
+                let problem = format!("do not ascend from 0 to {end}");
+                return Err(DecodeError::invalid(Fault::Tensor, column.name, problem));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The columns of the answer to a request.

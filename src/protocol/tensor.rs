@@ -139,17 +139,8 @@ pub fn encode_bools(shape: Vec<u32>, elements: &[bool]) -> pb::Tensor {
 /// # Errors
 /// Returns the errors of [`decode_field`].
 pub fn decode_bools(tensor: Option<&pb::Tensor>, name: &str, count: usize) -> Result<Vec<bool>, DecodeError> {
-    let tensor = tensor.ok_or_else(|| DecodeError::missing(name))?;
-    if tensor.dtype != pb::DataType::Bool as i32 {
-        let problem = format!("has element type {}, expected BOOL", tensor.dtype().as_str_name());
-        return Err(invalid(problem).in_field(name));
-    }
-    check_shape(&tensor.shape, &[DimSize::Exactly(count as u32)]).in_field(name)?;
-    if tensor.data.len() != count {
-        let problem = format!("has {} bytes of data, expected {count}", tensor.data.len());
-        return Err(invalid(problem).in_field(name));
-    }
-    Ok(tensor.data.iter().map(|&byte| byte != 0).collect())
+    let data = data_field(tensor, name, pb::DataType::Bool, &[DimSize::Exactly(count as u32)])?;
+    Ok(data.iter().map(|&byte| byte != 0).collect())
 }
 
 /// Playfields as rows of cells: one integer per row, as wide as the playfield needs.
@@ -181,22 +172,49 @@ pub const fn element_size(dtype: pb::DataType) -> usize {
     }
 }
 
-fn decode_data<T: Element>(tensor: &pb::Tensor, dims: &[DimSize]) -> Result<Array<T>, DecodeError> {
-    if tensor.dtype != T::DTYPE as i32 {
-        return Err(wrong_dtype::<T>(tensor.dtype));
+/// The bytes of a tensor that must have this element type and these dimensions, as servers send them.
+///
+/// # Errors
+/// [`Fault::Tensor`] under the empty path; the caller adds the field.
+pub fn data<'a>(
+    tensor: &'a pb::Tensor,
+    dtype: pb::DataType,
+    dims: &[DimSize],
+) -> Result<&'a [u8], DecodeError> {
+    if tensor.dtype != dtype as i32 {
+        return Err(wrong_dtype(tensor.dtype, dtype));
     }
     check_shape(&tensor.shape, dims)?;
-    let length = num_elements(&tensor.shape).and_then(|count| count.checked_mul(T::SIZE as u64));
+    let size = element_size(dtype);
+    let length = num_elements(&tensor.shape).and_then(|count| count.checked_mul(size as u64));
     if length != Some(tensor.data.len() as u64) {
         let problem = format!(
-            "has {} bytes of data, expected {} bytes for each element of shape {:?}",
+            "has {} bytes of data, expected {size} bytes for each element of shape {:?}",
             tensor.data.len(),
-            T::SIZE,
             tensor.shape
         );
         return Err(invalid(problem));
     }
-    let elements = tensor.data.chunks_exact(T::SIZE).map(T::from_le).collect();
+    Ok(&tensor.data)
+}
+
+/// The bytes of a required tensor, like [`data`].
+///
+/// # Errors
+/// The errors of [`data`], or [`Fault::Field`] if the tensor is absent; with the path `name`.
+pub fn data_field<'a>(
+    tensor: Option<&'a pb::Tensor>,
+    name: &str,
+    dtype: pb::DataType,
+    dims: &[DimSize],
+) -> Result<&'a [u8], DecodeError> {
+    let tensor = tensor.ok_or_else(|| DecodeError::missing(name))?;
+    data(tensor, dtype, dims).in_field(name)
+}
+
+fn decode_data<T: Element>(tensor: &pb::Tensor, dims: &[DimSize]) -> Result<Array<T>, DecodeError> {
+    let data = data(tensor, T::DTYPE, dims)?;
+    let elements = data.chunks_exact(T::SIZE).map(T::from_le).collect();
     Ok(Array { shape: tensor.shape.clone(), elements })
 }
 
@@ -205,7 +223,7 @@ fn decode_values<T: Element>(tensor: &pb::Tensor, dims: &[DimSize]) -> Result<Ar
         return Err(invalid("has both data and values"));
     }
     if tensor.dtype != pb::DataType::Unspecified as i32 && tensor.dtype != T::DTYPE as i32 {
-        return Err(wrong_dtype::<T>(tensor.dtype));
+        return Err(wrong_dtype(tensor.dtype, T::DTYPE));
     }
     let count = tensor.values.len();
     let shape = if tensor.shape.is_empty() { shape_of_rows(count, dims) } else { tensor.shape.clone() };
@@ -274,13 +292,13 @@ fn num_elements(shape: &[u32]) -> Option<u64> {
     shape.iter().try_fold(1u64, |product, &size| product.checked_mul(size.into()))
 }
 
-fn wrong_dtype<T: Element>(dtype: i32) -> DecodeError {
+fn wrong_dtype(dtype: i32, expected: pb::DataType) -> DecodeError {
     let got = match pb::DataType::try_from(dtype) {
         Ok(pb::DataType::Unspecified) => "no element type".to_owned(),
         Ok(dtype) => format!("element type {}", dtype_name(dtype)),
         Err(_) => format!("unknown element type {dtype}"),
     };
-    invalid(format!("has {got}, expected {}", dtype_name(T::DTYPE)))
+    invalid(format!("has {got}, expected {}", dtype_name(expected)))
 }
 
 /// Name in the proto file, without its prefix: `INT32`.

@@ -602,9 +602,9 @@ def test_no_block_can_have_the_tensors_of_a_boundless_session(remote):
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ("dtype", r"board is uint8 \(2, 20, 10\), expected int8"),
+        ("dtype", "board: has element type UINT8, expected INT8"),
         ("observations", "2 tensors for the 1 fields"),
-        ("mask", "the answer has masks, and the session has none"),
+        ("mask", "action_mask: is there, and the session has none"),
     ],
 )
 def test_answers_that_have_no_room_in_a_block_are_refused(remote, wrong, said):

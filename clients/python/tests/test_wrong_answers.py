@@ -153,15 +153,15 @@ def test_answers_of_other_sizes(liar, deceived):
     short, many = tensor(np.zeros(1, np.float32)), tensor(np.zeros(2, np.float32))
     many.shape[:] = [2**31, 2**31]
     for name, value, said in (
-        ("rewards", short, "rewards is float32 (1,), expected float32 (2,)"),
-        ("rewards", many, "rewards has the type 11, the shape [2147483648, 2147483648] and 8 bytes"),
-        ("terminated", short, "terminated is float32 (1,), expected bool (2,)"),
-        ("truncated", pb.StepResponse().truncated, "truncated has the type 0, the shape [] and 0 bytes"),
-        ("action_mask", tensor(np.ones((2, 3), bool)), "action_mask is bool (2, 3), expected uint8 (2, 5)"),
+        ("rewards", short, "rewards: has shape [1], expected [2]"),
+        ("rewards", many, "rewards: has shape [2147483648, 2147483648], expected [2]"),
+        ("terminated", short, "terminated: has element type FLOAT32, expected BOOL"),
+        ("truncated", pb.StepResponse().truncated, "truncated: has no element type, expected BOOL"),
+        ("action_mask", tensor(np.ones((2, 3), bool)), "action_mask: has element type BOOL, expected UINT8"),
     ):
         told(said, session.step, [0, 0], Step=change(name, value))
         told(said, stream.step, [0, 0], step=change(name, value))
-    told("the last states are of the rows [5] of 2", stream.step, [0, 0], step=change("final_batch.rows", [5]))
+    told("final_batch.rows: are [5] of 2", stream.step, [0, 0], step=change("final_batch.rows", [5]))
     told(
         "the answer to call 13 is one to call 18446744073709551615",
         stream.step,
@@ -190,7 +190,7 @@ def test_answers_of_other_sizes(liar, deceived):
         GetHistory=change("lines", tensor(np.zeros((2, 2)))),
     )
     told(
-        "board is uint8 (2, 20), expected uint8 (2, 20, 10)",
+        "board: has shape [2, 20], expected [2, 20, 10]",
         stream.reset,
         reset=change("observations.0", tensor(np.zeros((2, 20), np.uint8))),
     )
@@ -203,21 +203,13 @@ def test_answers_of_other_sizes(liar, deceived):
 @pytest.mark.parametrize(
     ("path", "value", "said"),
     [
-        ("row_offsets", np.array([0], np.int32), "row_offsets have the shape (1,), expected 2 that ascend from 0 to 17"),
-        (
-            "row_offsets",
-            np.array([0, -1], np.int32),
-            "row_offsets have the shape (2,), expected 2 that ascend from 0 to 17",
-        ),
-        ("lines", np.zeros(2**10, np.uint8), "lines has the shape (1024,), expected 17 rows"),
-        ("features", np.zeros((17, 9), np.float32), "features have the shape (17, 9), expected 1 features of 17 rows"),
-        ("cells", np.zeros((1, 4, 2), np.int8), "cells has the shape (1, 4, 2), expected 17 rows"),
-        ("policy_values", np.zeros(2), "policy_values has the shape (2,), expected 17 rows"),
-        (
-            "policy_choices",
-            np.zeros(2, np.int32),
-            "policy_choices have the shape (2,), expected one per position, 1",
-        ),
+        ("row_offsets", np.array([0], np.int32), "row_offsets: has shape [1], expected [2]"),
+        ("row_offsets", np.array([0, -1], np.int32), "row_offsets: do not ascend from 0 to 17"),
+        ("lines", np.zeros(2**10, np.uint8), "lines: has shape [1024], expected [17]"),
+        ("features", np.zeros((17, 9), np.float32), "features: has shape [17, 9], expected [17, 1]"),
+        ("cells", np.zeros((1, 4, 2), np.int8), "cells: has shape [1, 4, 2], expected [17, any, 2]"),
+        ("policy_values", np.zeros(2), "policy_values: has shape [2], expected [17]"),
+        ("policy_choices", np.zeros(2, np.int32), "policy_choices: has shape [2], expected [1]"),
     ],
 )
 def test_placements_of_other_positions(liar, deceived, path, value, said):
@@ -302,12 +294,12 @@ def test_games_that_were_not_among_the_pairs(liar, deceived):
 def test_placements_of_an_afterstate_environment(liar, deceived):
     env = tetrion.AfterstateEnv(address=deceived, features=["holes", "max_height"], observations=["features", "afterstates"])
     for name, value, said in (
-        ("features", tensor(np.zeros((9, 1), np.float32)), "features is float32 (9, 1), expected float32 (9, 2)"),
-        ("afterstates", None, "afterstates has the type 0, the shape [] and 0 bytes"),
-        ("afterstates", tensor(np.zeros((9, 4), np.uint16)), "afterstates is uint16 (9, 4), expected uint16 (9, 20)"),
-        ("row_offsets", tensor(np.array([0, -1], np.int32)), "row_offsets are [0, -1], expected them to ascend from 0 to 9"),
-        ("row_offsets", tensor(np.array([0, 3, 9], np.int32)), "row_offsets is int32 (3,), expected int32 (2,)"),
-        ("actions", tensor(np.zeros(8, np.int32)), "row_offsets are [0, 9], expected them to ascend from 0 to 8"),
+        ("features", tensor(np.zeros((9, 1), np.float32)), "features: has shape [9, 1], expected [9, 2]"),
+        ("afterstates", None, "afterstates: is required"),
+        ("afterstates", tensor(np.zeros((9, 4), np.uint16)), "afterstates: has shape [9, 4], expected 9 rows of [20]"),
+        ("row_offsets", tensor(np.array([0, -1], np.int32)), "row_offsets: do not ascend from 0 to 9"),
+        ("row_offsets", tensor(np.array([0, 3, 9], np.int32)), "row_offsets: has shape [3], expected [2]"),
+        ("actions", tensor(np.zeros(8, np.int32)), "placements: has shape [9], expected [8]"),
     ):
 
         def lie(message, name=name, value=value):

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use tetrion::protocol::pb;
-use tetrion::protocol::tensor::element_size;
+use tetrion::protocol::tensor::{self, DimSize, element_size};
+use tetrion::protocol::{DecodeError, Fault, pb};
 use tetrion::service::direct::{BlockLayout, FinalRows};
 
 use super::block::Block;
@@ -39,42 +39,14 @@ impl Column {
     ///
     /// # Errors
     /// What the tensor has instead.
-    pub(crate) fn data<'a>(&self, tensor: Option<&'a pb::Tensor>, rows: usize) -> Result<&'a [u8], String> {
-        let Some(tensor) = tensor else {
-            return Err(format!("{} has the type 0, the shape [] and 0 bytes", self.name));
-        };
-        let fits = tensor.shape.split_first().is_some_and(|(count, row)| {
-            tensor.dtype() == self.dtype && *count as usize == rows && *row == self.shape
-        });
-        if fits && tensor.data.len() == rows * self.row_bytes {
-            return Ok(&tensor.data);
-        }
-        let (name, found, size) = (&self.name, &tensor.shape, tensor.data.len());
-        let whole = found
-            .iter()
-            .try_fold(element_size(tensor.dtype()) as u64, |bytes, &dim| bytes.checked_mul(dim.into()));
-        if tensor.dtype() == pb::DataType::Unspecified || whole != Some(size as u64) {
-            return Err(format!(
-                "{name} has the type {}, the shape {found:?} and {size} bytes",
-                tensor.dtype
-            ));
-        }
-        let wanted: Vec<u32> = std::iter::once(rows as u32).chain(self.shape.iter().copied()).collect();
-        let [found, wanted] = [(tensor.dtype(), found), (self.dtype, &wanted)]
-            .map(|(dtype, shape)| format!("{} {}", numpy_name(dtype), tuple(shape)));
-        Err(format!("{name} is {found}, expected {wanted}"))
+    pub(crate) fn data<'a>(
+        &self,
+        tensor: Option<&'a pb::Tensor>,
+        rows: usize,
+    ) -> Result<&'a [u8], DecodeError> {
+        let dims = std::iter::once(rows as u32).chain(self.shape.iter().copied()).map(DimSize::Exactly);
+        tensor::data_field(tensor, &self.name, self.dtype, &dims.collect::<Vec<_>>())
     }
-}
-
-/// What numpy calls a type.
-fn numpy_name(dtype: pb::DataType) -> String {
-    dtype.as_str_name().trim_start_matches("DATA_TYPE_").to_lowercase()
-}
-
-/// A shape as Python writes it.
-fn tuple(shape: &[u32]) -> String {
-    let dims: Vec<String> = shape.iter().map(u32::to_string).collect();
-    format!("({}{})", dims.join(", "), if dims.len() == 1 { "," } else { "" })
 }
 
 /// The columns of a field of a message, from its specs.
@@ -209,7 +181,7 @@ impl Columns {
     ///
     /// # Errors
     /// What the answer has instead of a tensor.
-    pub(crate) fn parts<'a>(&self, answer: &Answer<'a>, rows: usize) -> Result<Parts<'a>, String> {
+    pub(crate) fn parts<'a>(&self, answer: &Answer<'a>, rows: usize) -> Result<Parts<'a>, DecodeError> {
         let mut parts = match answer.outcome {
             Some(outcome) => {
                 let read = self.outcome.iter().zip(outcome);
@@ -223,7 +195,7 @@ impl Columns {
         }
         match (&self.mask, answer.action_mask) {
             (Some((column, _)), tensor) => parts.push(column.data(tensor, rows)?.into()),
-            (None, Some(_)) => return Err("the answer has masks, and the session has none".to_owned()),
+            (None, Some(_)) => return Err(wrong("action_mask", "is there, and the session has none")),
             (None, None) => {}
         }
         Ok(parts)
@@ -262,10 +234,14 @@ impl Columns {
     ///
     /// # Errors
     /// What is wrong with their rows or tensors.
-    pub(crate) fn finals<'a>(&self, finals: &'a pb::FinalBatch, rows: usize) -> Result<Finals<'a>, String> {
+    pub(crate) fn finals<'a>(
+        &self,
+        finals: &'a pb::FinalBatch,
+        rows: usize,
+    ) -> Result<Finals<'a>, DecodeError> {
         let ended = &finals.rows;
         if !ended.is_sorted_by(|a, b| a < b) || ended.last().is_some_and(|&last| last as usize >= rows) {
-            return Err(format!("the last states are of the rows {ended:?} of {rows}"));
+            return Err(wrong("final_batch.rows", format!("are {ended:?} of {rows}")));
         }
         let mut parts = all(&self.observations, &finals.observations, ended.len())?;
         parts.extend(all(&self.infos, &finals.infos, ended.len())?);
@@ -364,10 +340,16 @@ pub(crate) fn put(data: &[u8], start: usize, block: &mut Vec<u8>) {
     block.extend_from_slice(data);
 }
 
+fn wrong(field: &str, problem: impl Into<String>) -> DecodeError {
+    DecodeError::invalid(Fault::Tensor, field, problem)
+}
+
 /// The data of a list of tensors.
-fn all<'a>(columns: &[Column], tensors: &'a [pb::Tensor], rows: usize) -> Result<Vec<&'a [u8]>, String> {
+fn all<'a>(columns: &[Column], tensors: &'a [pb::Tensor], rows: usize) -> Result<Vec<&'a [u8]>, DecodeError> {
     if columns.len() != tensors.len() {
-        return Err(format!("{} tensors for the {} fields of the session", tensors.len(), columns.len()));
+        let problem =
+            format!("has {} tensors for the {} fields of the session", tensors.len(), columns.len());
+        return Err(wrong("", problem));
     }
     columns.iter().zip(tensors).map(|(column, tensor)| column.data(Some(tensor), rows)).collect()
 }

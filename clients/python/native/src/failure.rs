@@ -5,6 +5,7 @@ use std::error::Error;
 
 use pyo3::prelude::*;
 use tetrion::client::{ClientError, code_name, innermost, retry_delay};
+use tetrion::protocol::DecodeError;
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
@@ -60,6 +61,11 @@ impl From<ClientError> for Failed {
             error => Failed::Answer(error.to_string()),
         }
     }
+}
+
+/// The exception for an answer that does not fit.
+pub(crate) fn unfit(error: DecodeError) -> PyErr {
+    AnswerError::new_err(error.to_string())
 }
 
 /// The exception for a failed call of the Rust client.

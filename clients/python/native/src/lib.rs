@@ -18,6 +18,7 @@ mod listing;
 mod messages;
 mod optimizer;
 mod pictures;
+mod placements;
 mod program;
 mod recorded;
 mod replay;
@@ -159,6 +160,8 @@ mod _native {
     use super::optimizer::{InvalidParameterError, PyOptimizer, PyRounds};
     #[pymodule_export]
     use super::pictures::watched_picture;
+    #[pymodule_export]
+    use super::placements::read_placements;
     #[pymodule_export]
     use super::program::main;
     #[pymodule_export]

@@ -14,8 +14,8 @@ use pyo3::types::PyBytes;
 use tetrion::client::code_name;
 use tetrion::client::session::{Answered, Asked, ENUMERATE_PLACEMENTS, STEP};
 use tetrion::protocol::pb::enumerate_placements_request::Source;
-use tetrion::protocol::tensor;
-use tetrion::protocol::{envs, pb};
+use tetrion::protocol::tensor::{self, element_size};
+use tetrion::protocol::{DecodeError, Fault, envs, pb, placements};
 use tetrion::service::direct::FinalRows;
 use tonic::Code;
 
@@ -23,7 +23,7 @@ use super::CallError;
 use super::block::{Block, read_ids};
 use super::call::decoded;
 use super::columns::{Answer, Column, Columns, Finals, Parts, put};
-use super::failure::{AnswerError, Failure, raised};
+use super::failure::{AnswerError, Failure, raised, unfit};
 use super::session::{PySession, asked, merge, others};
 use super::session_stream::PySessionStream;
 
@@ -161,47 +161,38 @@ impl PyListing {
     }
 
     /// Reads the placements of so many positions.
-    fn read(&self, answer: pb::EnumeratePlacementsResponse, positions: usize) -> PyResult<Listed> {
-        let wrong = AnswerError::new_err;
-        let number = |name, tensor, rows| {
-            let column = Column::new(name, pb::DataType::Int32, &[]).expect("four bytes");
-            let data = column.data(tensor, rows).map_err(wrong)?;
-            Ok::<_, PyErr>(
-                data.as_chunks().0.iter().map(|bytes| i32::from_le_bytes(*bytes)).collect::<Vec<_>>(),
-            )
+    fn read(&self, mut answer: pb::EnumeratePlacementsResponse, positions: usize) -> PyResult<Listed> {
+        placements::check(&mut answer, positions as u32).map_err(unfit)?;
+        let numbers = |tensor: &Option<pb::Tensor>| {
+            let data = tensor.as_ref().map_or(&[][..], |tensor| &*tensor.data);
+            data.as_chunks().0.iter().map(|bytes| i32::from_le_bytes(*bytes)).collect::<Vec<_>>()
         };
-        let actions = answer.actions.as_ref();
-        let count = actions.and_then(|actions| actions.shape.first()).map_or(0, |count| *count as usize);
-        let offsets = number("row_offsets", answer.row_offsets.as_ref(), positions + 1)?;
-        if offsets.first() != Some(&0)
-            || !offsets.is_sorted()
-            || offsets.last() != i32::try_from(count).ok().as_ref()
-        {
-            return Err(wrong(format!(
-                "row_offsets are {offsets:?}, expected them to ascend from 0 to {count}"
-            )));
-        }
+        let (actions, offsets) = (numbers(&answer.actions), numbers(&answer.row_offsets));
         let data = self.shown.iter().zip(&self.columns.observations).map(|(shown, padded)| {
             let Shown::Rows(of_rows) = shown else { return Ok((Bytes::new(), 0)) };
-            let (dtype, shape, tensor) = match of_rows {
-                OfRows::Features => (pb::DataType::Float32, &padded.shape[1..], &answer.features),
-                OfRows::Rewards => (pb::DataType::Float32, &[][..], &answer.rewards),
-                OfRows::Terminated => (pb::DataType::Bool, &[][..], &answer.terminated),
-                OfRows::Afterstates => {
-                    let is_wide = self.rules.width > 16;
-                    let bits = if is_wide { pb::DataType::Uint32 } else { pb::DataType::Uint16 };
-                    (bits, &padded.shape[1..2], &answer.afterstates)
-                }
+            let (tensor, shape) = match of_rows {
+                OfRows::Features => (&answer.features, &padded.shape[1..]),
+                OfRows::Rewards => (&answer.rewards, &[][..]),
+                OfRows::Terminated => (&answer.terminated, &[][..]),
+                OfRows::Afterstates => (&answer.afterstates, &padded.shape[1..2]),
             };
-            let column = Column::new(&padded.name, dtype, shape).expect("smaller than the padded one");
-            column
-                .data(tensor.as_ref(), count)
-                .map_err(|problem| wrong(format!("of placements, {problem}")))?;
-            Ok((tensor.as_ref().map_or_else(Bytes::new, |tensor| tensor.data.clone()), column.row_bytes))
+            let tensor = tensor.as_ref().ok_or_else(|| unfit(DecodeError::missing(&padded.name)))?;
+            let size = match of_rows {
+                OfRows::Afterstates => self.cell_row_bytes(),
+                _ => element_size(padded.dtype),
+            };
+            let row_bytes = shape.iter().product::<u32>() as usize * size;
+            if tensor.shape[1..] != *shape || tensor.data.len() != actions.len() * row_bytes {
+                let (found, count) = (&tensor.shape, actions.len());
+                let problem =
+                    format!("has shape {found:?}, expected {count} rows of {shape:?} and {size} bytes each");
+                return Err(unfit(DecodeError::invalid(Fault::Tensor, &padded.name, problem)));
+            }
+            Ok((tensor.data.clone(), row_bytes))
         });
         Ok(Listed {
-            actions: number("actions", actions, count)?,
             data: data.collect::<PyResult<_>>()?,
+            actions,
             offsets: offsets.into_iter().map(|offset| offset as usize).collect(),
         })
     }
@@ -343,14 +334,14 @@ impl PyListing {
             tensor::from_bytes(dtype, shape, data)
         };
         let (width, height) = (self.rules.width as usize, self.rules.height);
-        let is_wide = width > 16;
+        let size = self.cell_row_bytes();
         let cells = rows(boards);
         let bits = cells.chunks(width).flat_map(|row| {
             let bits =
                 (0..).zip(row).fold(0_u32, |bits, (column, cell)| bits | u32::from(*cell != 0) << column);
-            bits.to_le_bytes().into_iter().take(if is_wide { 4 } else { 2 })
+            bits.to_le_bytes().into_iter().take(size)
         });
-        let dtype = if is_wide { pb::DataType::Uint32 } else { pb::DataType::Uint16 };
+        let dtype = if size == 4 { pb::DataType::Uint32 } else { pb::DataType::Uint16 };
         let optional = |name: &str| named(name).map(|at| tensor(pb::DataType::Int8, at, rows(at)));
         let packed = pb::PackedPositions {
             boards: Some(tensor::from_bytes(dtype, vec![going.len() as u32, height], bits.collect())),
@@ -424,10 +415,14 @@ impl PyListing {
         }
     }
 
+    /// Bytes of a row of cells, a bit each.
+    fn cell_row_bytes(&self) -> usize {
+        if self.rules.width > 16 { 4 } else { 2 }
+    }
+
     /// Appends the cells of playfields whose rows are bits.
     fn write_cells(&self, data: &[u8], bytes: &mut Vec<u8>) {
-        let size = if self.rules.width > 16 { 4 } else { 2 };
-        for row in data.chunks_exact(size) {
+        for row in data.chunks_exact(self.cell_row_bytes()) {
             let bits = row.iter().rev().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte));
             bytes.extend((0..self.rules.width).map(|column| (bits >> column & 1) as u8));
         }
@@ -504,14 +499,14 @@ impl PyListing {
         let listed = self.read(listed.decode().map_err(raised)?, block.rows)?;
         if is_step {
             let answer: pb::StepResponse = answered.decode().map_err(raised)?;
-            let parts = columns.parts(&Answer::of_step(&answer), block.rows).map_err(AnswerError::new_err)?;
+            let parts = columns.parts(&Answer::of_step(&answer), block.rows).map_err(unfit)?;
             let finals = answer.final_batch.as_ref().map(|finals| columns.finals(finals, block.rows));
-            let finals = finals.transpose().map_err(AnswerError::new_err)?;
+            let finals = finals.transpose().map_err(unfit)?;
             let seen = Seen { parts, finals, is_step };
             return self.fill(py, block, state, &seen, (&listed, env_ids));
         }
         let answer: pb::ResetResponse = decoded(&answered.message)?;
-        let parts = columns.parts(&Answer::of_reset(&answer), block.rows).map_err(AnswerError::new_err)?;
+        let parts = columns.parts(&Answer::of_reset(&answer), block.rows).map_err(unfit)?;
         self.fill(py, block, state, &Seen { parts, finals: None, is_step }, (&listed, env_ids))
     }
 

@@ -17,7 +17,7 @@ use bytes::Bytes;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use tetrion::client::session::{Answered, Asked, HeldSession, KINDS, STEP};
+use tetrion::client::session::{Answered, Asked, ENUMERATE_PLACEMENTS, HeldSession, KINDS, STEP};
 use tetrion::client::{CallSettings, Client, ClientError, OnLoss};
 use tetrion::protocol::{pb, tensor};
 use tetrion::service::direct::{Direct, FinalRows};
@@ -29,7 +29,8 @@ use super::block::{Block, read_actions, read_ids};
 use super::call::{Metadata, decoded, message, metadata_of, refused, seconds};
 use super::columns::{Answer, Column, Columns, Finals, Others};
 use super::executor::Executor;
-use super::failure::{AnswerError, Failed, described, raised};
+use super::failure::{AnswerError, Failed, described, raised, unfit};
+use super::placements::{Listed, listed};
 use super::way::{Way, way};
 
 /// Work from which on releasing the GIL pays.
@@ -250,7 +251,7 @@ impl PySession {
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let (columns, rows) = (self.columns()?, block.rows);
         let write = |answer: &Answer<'_>| {
-            let parts = columns.parts(answer, rows).map_err(AnswerError::new_err)?;
+            let parts = columns.parts(answer, rows).map_err(unfit)?;
             let filled = block.fill(|bytes| {
                 columns.write(&parts, rows, bytes);
                 Ok::<_, ()>(())
@@ -271,14 +272,14 @@ impl PySession {
         let stepped = if block.len < LARGE { fill() } else { py.detach(fill) }?;
         match stepped.as_ref().and_then(|answer| answer.final_batch.as_ref()) {
             Some(finals) => {
-                let finals = columns.finals(finals, rows).map_err(AnswerError::new_err)?;
+                let finals = columns.finals(finals, rows).map_err(unfit)?;
                 columns.write_finals(py, block, &finals)?;
             }
             None => block.forget_finals(),
         }
         let actions = stepped.as_ref().and_then(|answer| answer.actions.as_ref()).map(|actions| {
             let column = Column::new("actions", pb::DataType::Int32, &[]).expect("four bytes a row");
-            let data = column.data(Some(actions), rows).map_err(AnswerError::new_err)?;
+            let data = column.data(Some(actions), rows).map_err(unfit)?;
             Ok(PyBytes::new(py, data))
         });
         actions.transpose()
@@ -560,6 +561,20 @@ impl PySession {
         let asked = asked(kind, request)?;
         let answered = self.wait(py, async { self.held().await.get().call(asked).await })?;
         Ok(encoded_answer(py, &answered))
+    }
+
+    /// Lists placements of so many environments, by an encoded request.
+    fn placements(&self, py: Python<'_>, request: &[u8], positions: usize) -> PyResult<Listed> {
+        let request: pb::EnumeratePlacementsRequest = decoded(request)?;
+        let answer = match self.enumerate(py, &request) {
+            Some(answer) => answer,
+            None => {
+                let asked = Asked::new(&ENUMERATE_PLACEMENTS, &request);
+                let answered = self.wait(py, async { self.held().await.get().call(asked).await })?;
+                answered.decode().map_err(raised)?
+            }
+        };
+        listed(answer, positions)
     }
 
     /// Draws environments, by an encoded request. Returns the encoded answer.

@@ -7,12 +7,15 @@ use std::{mem, process};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tetrion::client::ClientError;
-use tetrion::client::session::{Answered, Asked, SessionStream};
+use tetrion::client::session::{Answered, Asked, ENUMERATE_PLACEMENTS, SessionStream};
+use tetrion::protocol::pb;
 use tokio::sync::Mutex;
 
 use super::block::Block;
+use super::call::decoded;
 use super::executor::Executor;
 use super::failure::raised;
+use super::placements::{Listed, listed};
 use super::session::{PySession, asked, encoded_answer, step};
 
 /// One long call for many requests to a session.
@@ -167,6 +170,26 @@ impl PySessionStream {
         session.fill(py, block, &self.exchange(py, asked(kind, request)?)?)
     }
 
+    /// Lists placements of so many environments, by an encoded request.
+    fn placements(&self, py: Python<'_>, request: &[u8], positions: usize) -> PyResult<Listed> {
+        let request: pb::EnumeratePlacementsRequest = decoded(request)?;
+        let session = self.session.get();
+        let short = if self.is_idle() { session.enumerate(py, &request) } else { None };
+        let answer = match short {
+            Some(answer) => answer,
+            None => {
+                let asked = Asked::new(&ENUMERATE_PLACEMENTS, &request);
+                self.exchange(py, asked)?.decode().map_err(raised)?
+            }
+        };
+        listed(answer, positions)
+    }
+
+    /// Waits for the answer to the earliest request that was sent ahead, the placements of so many environments.
+    fn receive_placements(&self, py: Python<'_>, positions: usize) -> PyResult<Listed> {
+        listed(self.pull(py)?.decode().map_err(raised)?, positions)
+    }
+
     /// Sends an encoded request of this kind without waiting.
     fn send(&self, py: Python<'_>, kind: &str, request: &[u8]) -> PyResult<()> {
         self.push(py, asked(kind, request)?)
@@ -176,11 +199,6 @@ impl PySessionStream {
     fn send_step(&self, py: Python<'_>, actions: &Bound<'_, PyAny>) -> PyResult<bool> {
         let Some(actions) = self.session.get().actions(actions) else { return Ok(false) };
         self.push(py, step(&actions)).map(|()| true)
-    }
-
-    /// Waits for the answer to the earliest request that was sent ahead. Returns it encoded.
-    fn receive<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(encoded_answer(py, &self.pull(py)?))
     }
 
     /// Waits for the answer to the earliest request, a step, and copies it into a block, like `Session.observe`.

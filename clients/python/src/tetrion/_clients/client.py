@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from gymnasium.vector import AutoresetMode
 
+from tetrion import _native
 from tetrion._checks import arguments, keywords
 from tetrion._evaluations.progress import Progress, listener
 from tetrion._evaluations.recordings import with_recordings, words_of
@@ -351,7 +352,8 @@ class Client:
         request.max_response_bytes = self._connection.limits.messages.max_response_bytes
         request.min_revision = self._connection.min_revision
         answer = self._connection.call_patiently("EnumeratePlacements", request)
-        return Placements._from_message(answer, num_positions(request.positions))
+        with self._connection.calling():
+            return Placements._of(_native.read_placements(answer.encode(), num_positions(request.positions)))
 
     @keywords.checked
     def evaluate(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,6 @@ import numpy.typing as npt
 from tetrion._checks.failures import invalid_answer
 from tetrion._checks.names import expected
 from tetrion._messages.tensors import from_numpy, to_numpy
-from tetrion._pb import messages as pb
 from tetrion.errors import InvalidArgumentError
 
 # Far more than any rules have.
@@ -36,13 +36,14 @@ class ActionDigit(NamedTuple):
 Digits = tuple[ActionDigit, ...]
 
 
-def read(digits: Sequence[pb.ActionDigit]) -> Digits:
-    """The digits of an answer, most significant first.
+@functools.lru_cache(maxsize=64)
+def read(digits: tuple[tuple[str, int, str], ...]) -> Digits:
+    """The digits of an answer, most significant first: their names, sizes and meanings.
 
     Raises:
         InvalidAnswerError: There are no digits, or they allow too many numbers.
     """
-    found = tuple(ActionDigit(digit.name, digit.size, digit.description) for digit in digits)
+    found = tuple(ActionDigit(*digit) for digit in digits)
     if not found or not 0 < np.prod([digit.size for digit in found], dtype=np.float64) <= _MAX_NUMBERS:
         raise invalid_answer(f"the digits of an action have {[digit.size for digit in found]} values")
     return found

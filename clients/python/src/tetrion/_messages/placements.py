@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, TypedDict
+from typing import Any, Protocol, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
+from tetrion import _native
 from tetrion._checks import arguments
-from tetrion._checks.failures import invalid_answer, reads_answer
 from tetrion._messages.digits import Digits, decode, read
-from tetrion._messages.tensors import from_numpy, to_numpy
+from tetrion._messages.tensors import DTYPES, from_numpy, to_numpy
 from tetrion._pb import messages as pb
 from tetrion.errors import InvalidArgumentError
 
 #: The names of keys by their numbers; all but `far_left` and `far_right` are actions of `"tetrion/Keypress-v0"`.
 KEYS = tuple(value.removeprefix("KEY_").lower() for value in pb.Key.values)
-
-_COLUMNS = [name for name, field in pb.FIELDS[pb.EnumeratePlacementsResponse.NAME].items() if field.kind == "Tensor"]
-# Columns with another number of rows, or another check of it.
-_OTHERS = {"row_offsets", "features", "position_features", "key_offsets", "keys", "policy_choices"}
 
 
 class PlacementsFlags(TypedDict, total=False):
@@ -126,27 +122,21 @@ class Placements:
     placement_digits: Digits = ()
 
     @classmethod
-    @reads_answer
-    def _from_message(cls, message: pb.EnumeratePlacementsResponse, num_positions: int) -> Placements:
-        """Reads a message.
-
-        Args:
-            message: The answer.
-            num_positions: Number of requested positions.
-
-        Raises:
-            InvalidAnswerError: The number of positions differs, or the columns have different lengths.
-        """
-        # A field without a default is a column that every answer has; errors call it a tensor.
-        sent = {name: name for name in _COLUMNS if message.has(name)}
-        always = {name: "tensor" for name in _COLUMNS if not hasattr(cls, name)}
-        found = cls(
-            **{name: to_numpy(getattr(message, name), called) for name, called in (sent | always).items()},  # type: ignore[arg-type]
-            feature_names=tuple(message.feature_columns.names),
-            sequence_number=message.sequence_number,
-            placement_digits=read(message.placement_digits),
+    def _of(cls, listed: _native.Listed) -> Placements:
+        """Placements as the extension module has read them."""
+        memory: Any
+        memory, columns, feature_names, sequence_number, digits = listed
+        views = [(name, np.ndarray(shape, DTYPES[dtype], memory, place)) for name, dtype, shape, place in columns]
+        # As in a session's answers, only a large array keeps the memory of all.
+        size = sum(array.nbytes for _, array in views)
+        found = object.__new__(cls)
+        # A frozen dataclass takes 2 us to set its fields one by one; the defaults are attributes of the class.
+        found.__dict__.update(
+            {name: array if 4 * array.nbytes >= size else array.copy() for name, array in views},
+            feature_names=tuple(feature_names),
+            sequence_number=sequence_number,
+            placement_digits=read(tuple(digits)),
         )
-        found._check(num_positions)
         return found
 
     def __repr__(self) -> str:
@@ -158,24 +148,6 @@ class Placements:
         ]
         held = f" with {', '.join(names)}" if names else ""
         return f"<tetrion.Placements: {len(self.actions)} of {len(self.row_offsets) - 1} positions{held}>"
-
-    def _check(self, num_positions: int) -> None:
-        rows = self.actions.shape[0] if self.actions.ndim else 0
-        num_keys = len(self.keys) if self.keys is not None else 0
-        _check_offsets("row_offsets", self.row_offsets, num_positions, rows)
-        if self.key_offsets is not None:
-            _check_offsets("key_offsets", self.key_offsets, rows, num_keys)
-        for name in _COLUMNS:
-            column = getattr(self, name)
-            if name not in _OTHERS and column is not None and column.shape[:1] != (rows,):
-                raise invalid_answer(f"{name} has the shape {column.shape}, expected {rows} rows")
-        if self.policy_choices is not None and (shape := self.policy_choices.shape) != (num_positions,):
-            raise invalid_answer(f"policy_choices have the shape {shape}, expected one per position, {num_positions}")
-        widths = [(self.features, rows), (self.position_features, num_positions)]
-        for features, length in widths:
-            if features is not None and features.shape != (length, len(self.feature_names)):
-                names = f"{len(self.feature_names)} features of {length} rows"
-                raise invalid_answer(f"features have the shape {features.shape}, expected {names}")
 
     def decode_placements(self) -> dict[str, npt.NDArray[np.int64]]:
         """The meaning of the placements: `orientation`, `column` and the other digits by name, int64 [R]."""
@@ -299,10 +271,3 @@ class Placements:
             positions, first = np.unique(owners, return_index=True)
             best[positions] = rows[first]
         return best
-
-
-def _check_offsets(name: str, offsets: npt.NDArray[np.int32], length: int, end: int) -> None:
-    """Checks that offsets ascend from 0 to the number of rows that they divide."""
-    fits = offsets.shape == (length + 1,) and offsets[0] == 0 and offsets[-1] == end
-    if not fits or (offsets[1:] < offsets[:-1]).any():
-        raise invalid_answer(f"{name} have the shape {offsets.shape}, expected {length + 1} that ascend from 0 to {end}")

@@ -38,8 +38,8 @@ class Calls:
     Steps of all environments use no messages, and in this process resets neither.
     """
 
-    def __init__(self, link: Link, native: _native.Session | _native.SessionStream | _native.Listing) -> None:
-        """Makes the calls of the link's session through it or a stream."""
+    def __init__(self, link: Link, native: Any) -> None:
+        """Makes the calls of the link's session through it or a stream, objects of the extension module."""
         self._link = link
         self._native = native
         self._answers = link.answers
@@ -207,10 +207,9 @@ class Calls:
             **options: `features`, `afterstates`, `cells`, `keys` and more; see `PlacementsOptions`.
         """
         request = self._placements_request(env_ids, options)
-        return self._placements(request, self._call("enumerate_placements", request))
-
-    def _placements(self, request: Any, response: pb.EnumeratePlacementsResponse) -> Placements:
-        return Placements._from_message(response, self._answers.rows(request.session_envs))
+        self._check("enumerate_placements")
+        with self._link.connection.calling():
+            return Placements._of(self._native.placements(request.encode(), self._answers.rows(request.session_envs)))
 
     def _placements_request(self, env_ids: EnvIds, options: PlacementsOptions) -> pb.EnumeratePlacementsRequest:
         request = placements_request(**options)

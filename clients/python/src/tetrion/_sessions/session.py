@@ -71,7 +71,7 @@ class Session(Calls):
         self._copy = copy
         # A session in this process cannot be lost.
         self._snapshot_every = 0 if connection.address is None else snapshot_every
-        self._digits = digits.read(message.action_digits)
+        self._digits = digits.read(tuple((digit.name, digit.size, digit.description) for digit in message.action_digits))
         numbers = math.prod(digit.size for digit in self._digits)
         if numbers != self.num_actions:
             raise invalid_answer(f"the session has {self.num_actions} actions, and their digits make {numbers}")

@@ -15,7 +15,6 @@ from tetrion._checks import keywords
 from tetrion._messages.answers import AnswerDecoder, Stepped
 from tetrion._messages.listing import PlacementsOptions
 from tetrion._messages.placements import Placements
-from tetrion._pb import messages as pb
 from tetrion._sessions.blocks import Blocks
 from tetrion._sessions.calls import Calls, EnvIds, check_rows
 from tetrion._sessions.link import Link
@@ -121,8 +120,12 @@ class StepStream(Calls):
 
     def receive_placements(self) -> Placements:
         """Waits for the answer to the earliest request sent ahead, which must be for placements."""
-        request, decode = self._sent[0][1] if self._sent else None, pb.EnumeratePlacementsResponse.decode
-        return self._placements(request, self._receive("enumerate_placements", lambda: decode(self._stream.receive())))
+
+        def receive() -> Placements:
+            _, request = self._sent[0]
+            return Placements._of(self._stream.receive_placements(self._answers.rows(request.session_envs)))
+
+        return self._receive("enumerate_placements", receive)
 
     def close(self) -> None:
         """Ends the stream, but not the session. Does nothing in a forked child, because its parent still uses the stream."""
