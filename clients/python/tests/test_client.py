@@ -487,7 +487,7 @@ def test_enumerate_packed_is_enumerate_of_the_session(client):
         for name in ("row_offsets", "actions", "rewards", "lines", "terminated", "features", "afterstates"):
             np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
         assert ours.sequence_number == session.sequence_number
-        ours.features += 1
+        ours.features[:] = 1
         # Only a large column keeps the memory of all.
         assert (ours.features.flags.owndata, ours.lines.flags.owndata) == (False, True)
 

@@ -299,7 +299,7 @@ def test_placements_of_an_afterstate_environment(liar, deceived):
         ("afterstates", tensor(np.zeros((9, 4), np.uint16)), "afterstates: has shape [9, 4], expected 9 rows of [20]"),
         ("row_offsets", tensor(np.array([0, -1], np.int32)), "row_offsets: do not ascend from 0 to 9"),
         ("row_offsets", tensor(np.array([0, 3, 9], np.int32)), "row_offsets: has shape [3], expected [2]"),
-        ("actions", tensor(np.zeros(8, np.int32)), "placements: has shape [9], expected [8]"),
+        ("actions", tensor(np.zeros(8, np.int32)), "row_offsets: do not ascend from 0 to 8"),
     ):
 
         def lie(message, name=name, value=value):
