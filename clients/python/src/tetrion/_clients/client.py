@@ -347,10 +347,11 @@ class Client:
             rules: Their rules, by default `simplified`. Snapshots contain their rules.
             **options: `features`, `afterstates`, `cells`, `keys` and more; see `PlacementsOptions`.
         """
-        request = placements_request(**options)
-        request.positions = positions_message(positions, rules, self._connection.catalog)
-        request.max_response_bytes = self._connection.limits.messages.max_response_bytes
-        request.min_revision = self._connection.min_revision
+        request = placements_request(**options).changed(
+            positions=positions_message(positions, rules, self._connection.catalog),
+            max_response_bytes=self._connection.limits.messages.max_response_bytes,
+            min_revision=self._connection.min_revision,
+        )
         answer = self._connection.call_patiently("EnumeratePlacements", request)
         with self._connection.calling():
             return Placements._of(_native.read_placements(answer.encode(), num_positions(request.positions)))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import functools
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +11,7 @@ import numpy.typing as npt
 from tetrion._checks import arguments
 from tetrion._messages.placements import PlacementsFlags
 from tetrion._messages.policies import Policy, checked_policy, policy_message
-from tetrion._messages.requests import FeaturesLike, features_message
+from tetrion._messages.requests import FeaturesLike, features_message, selected_features
 from tetrion._messages.tensors import from_numpy
 from tetrion._pb import messages as pb
 
@@ -43,10 +44,22 @@ def placements_request(**options: Unpack[PlacementsOptions]) -> pb.EnumeratePlac
     Raises:
         InvalidArgumentError: A value has the wrong type.
     """
-    given, actions, policy = dict(options), options.get("actions"), options.get("policy")
-    return pb.EnumeratePlacementsRequest(
-        features=features_message(options.get("features")),
+    actions, policy = options.get("actions"), options.get("policy")
+    flags = tuple(name for name in _FLAGS if arguments.flag(name, options.get(name, False)))
+    request = _request(selected_features(options.get("features")), flags)
+    if actions is None and policy is None:
+        return request
+    return request.changed(
         policy=None if policy is None else policy_message(checked_policy(policy)),
         actions=None if actions is None else from_numpy(actions, np.int32, "actions", allow_float=False),
-        **{f"include_{name}": arguments.flag(name, given.get(name, False)) for name in PlacementsFlags.__annotations__},  # type: ignore[arg-type]
     )
+
+
+_FLAGS = tuple(PlacementsFlags.__annotations__)
+
+
+@functools.lru_cache(maxsize=256)
+def _request(features: str | tuple[str, ...] | None, flags: tuple[str, ...]) -> pb.EnumeratePlacementsRequest:
+    """The request for these columns, which its callers must not change."""
+    wanted: dict[str, Any] = {f"include_{name}": True for name in flags}
+    return pb.EnumeratePlacementsRequest(features=features_message(features), **wanted)

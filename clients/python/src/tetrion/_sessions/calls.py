@@ -212,10 +212,8 @@ class Calls:
             return Placements._of(self._native.placements(request.encode(), self._answers.rows(request.session_envs)))
 
     def _placements_request(self, env_ids: EnvIds, options: PlacementsOptions) -> pb.EnumeratePlacementsRequest:
-        request = placements_request(**options)
-        request.session_envs = pb.SessionEnvs(envs=ids(env_ids))
-        request.min_revision = self._link.connection.min_revision
-        return request
+        named = pb.SessionEnvs(envs=ids(env_ids))
+        return placements_request(**options).changed(session_envs=named, min_revision=self._link.connection.min_revision)
 
 
 def ids(env_ids: EnvIds) -> pb.EnvIds | None:

@@ -12,6 +12,7 @@ import os
 import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from types import TracebackType
 from typing import Any, Protocol, TypedDict
 
 from tetrion import _native
@@ -67,6 +68,25 @@ class Holder(Protocol):
     def close(self) -> None:
         """Ends the session."""
         ...
+
+
+class _Calling:
+    """Turns the exceptions of the extension module into those of this package, within a `with`.
+
+    A class, because a generator takes 1 us, which is as long as a call.
+    """
+
+    __slots__ = ("_connection",)
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if isinstance(error, (_native.CallError, _native.AnswerError)):
+            raise self._connection.raised(error) from None
 
 
 class Connection:
@@ -273,13 +293,9 @@ class Connection:
         """The exception for a failed call of the extension module."""
         return self.failure(exception_of(error, inside=self.address is None))
 
-    @contextlib.contextmanager
-    def calling(self) -> Iterator[None]:
+    def calling(self) -> _Calling:
         """Turns the exceptions of the extension module into those of this package."""
-        try:
-            yield
-        except (_native.CallError, _native.AnswerError) as error:
-            raise self.raised(error) from None
+        return _Calling(self)
 
     def watch(self, request: pb.WatchSessionRequest) -> Answers:
         """Watches a session."""
