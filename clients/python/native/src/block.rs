@@ -176,16 +176,33 @@ impl Block {
     }
 }
 
-/// How many references each of these objects has.
-#[pyfunction]
-pub(crate) fn references(objects: &Bound<'_, PyTuple>) -> Vec<isize> {
-    objects.iter_borrowed().map(|object| references_of(&object)).collect()
+/// Arrays that are handed out, and the arrays whose memory they show.
+#[pyclass(frozen, module = "tetrion._native")]
+pub(crate) struct Loan {
+    arrays: Py<PyTuple>,
+    /// The number of references to each while nobody else had any.
+    references: Mutex<Vec<isize>>,
 }
 
-/// Whether each of these objects has so many references: if it had them while nobody else held any, nobody holds one now.
-#[pyfunction]
-pub(crate) fn has_references(objects: &Bound<'_, PyTuple>, references: Vec<isize>) -> bool {
-    objects.iter_borrowed().zip(references).all(|(object, references)| references_of(&object) == references)
+#[pymethods]
+impl Loan {
+    #[new]
+    fn new(arrays: Py<PyTuple>) -> Loan {
+        Loan { arrays, references: Mutex::default() }
+    }
+
+    /// Counts the references before the first caller has any.
+    fn begin(&self, py: Python<'_>) {
+        let references = self.arrays.bind(py).iter_borrowed().map(|array| references_of(&array)).collect();
+        *self.references.lock().unwrap_or_else(PoisonError::into_inner) = references;
+    }
+
+    /// Whether somebody has one of the arrays, or one that was derived from them.
+    fn is_out(&self, py: Python<'_>) -> bool {
+        let references = self.references.lock().unwrap_or_else(PoisonError::into_inner);
+        let arrays = self.arrays.bind(py).iter_borrowed();
+        arrays.zip(&*references).any(|(array, &references)| references_of(&array) != references)
+    }
 }
 
 fn references_of(object: &Bound<'_, PyAny>) -> isize {

@@ -149,7 +149,7 @@ mod _native {
     use tetrion::protocol::revision::PROTOCOL_REVISION;
 
     #[pymodule_export]
-    use super::block::{has_references, references, rows};
+    use super::block::{Loan, rows};
     #[pymodule_export]
     use super::evaluations::{PyEvaluationRun, PySpread};
     #[pymodule_export]

@@ -24,7 +24,7 @@ use super::block::{Block, read_ids};
 use super::call::decoded;
 use super::columns::{Answer, Column, Columns, Finals, Parts, put};
 use super::failure::{AnswerError, Failure, raised, unfit};
-use super::session::{PySession, asked, merge, others};
+use super::session::{PySession, asked, others};
 use super::session_stream::PySessionStream;
 
 /// A session's calls for rows. It allows one user at a time.
@@ -692,7 +692,8 @@ impl PyListing {
         before: Option<&Bound<'_, Block>>,
         some: Vec<(Bound<'_, Block>, Bound<'_, PyAny>)>,
     ) -> PyResult<()> {
-        merge(&self.columns, block, others(before), &some)
+        let some = some.iter().map(|(part, rows)| Ok((part.get(), read_ids(rows)?)));
+        self.columns.merge(block.get(), others(before), &some.collect::<PyResult<Vec<_>>>()?)
     }
 
     /// Allocates a block for an answer of so many environments.

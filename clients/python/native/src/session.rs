@@ -485,15 +485,8 @@ impl PySession {
         before: Option<&Bound<'_, Block>>,
         some: Vec<(Bound<'_, Block>, Bound<'_, PyAny>)>,
     ) -> PyResult<()> {
-        let direct = self.direct.try_read().ok();
-        let Some(direct) = direct.as_ref().and_then(|direct| direct.as_ref()) else {
-            return merge(self.columns()?, block, others(before), &some);
-        };
-        // Whoever has arrays of the block before may have changed them. If the session has ended, nobody looks at it.
-        let mut observe = |bytes: &mut Vec<u8>| {
-            let _ = py.detach(|| direct.observe(bytes));
-        };
-        merge(self.columns()?, block, Others::Observed(&mut observe), &some)
+        let some = some.iter().map(|(part, rows)| Ok((part.get(), read_ids(rows)?)));
+        self.merged(py, block.get(), others(before), &some.collect::<PyResult<Vec<_>>>()?)
     }
 
     /// Allocates a block for an answer of so many rows.
@@ -540,6 +533,22 @@ impl PySession {
         let done = block.fill(|bytes| self.reset_into(py, rows, bytes).ok_or(()))?;
         block.forget_finals();
         Ok(matches!(done, Some(Ok(()))))
+    }
+
+    /// Starts episodes like `reset`, with an answer about all environments in the block: see `Columns::merge`.
+    pub(crate) fn reset_some(
+        &self,
+        py: Python<'_>,
+        block: &Bound<'_, Block>,
+        seeds: Option<Vec<u64>>,
+        env_ids: &Bound<'_, PyAny>,
+    ) -> PyResult<bool> {
+        let (ids, mut bytes) = (read_ids(env_ids)?, Vec::new());
+        if !self.is_open() || self.reset_into(py, (seeds.as_deref(), Some(&ids)), &mut bytes).is_none() {
+            return Ok(false);
+        }
+        let part = Block::new(bytes, ids.len());
+        self.merged(py, block.get(), Others::Nothing, &[(&part, ids)]).map(|()| true)
     }
 
     /// Makes a call of this kind, a step, a reset or a restore, with an encoded request, and the answer in a block. Returns
@@ -611,6 +620,26 @@ impl PySession {
 }
 
 impl PySession {
+    /// Makes an answer about all environments. In this process the others are looked at again, because whoever has arrays of
+    /// a block before may have changed them.
+    fn merged(
+        &self,
+        py: Python<'_>,
+        block: &Block,
+        others: Others<'_>,
+        some: &[(&Block, Vec<u32>)],
+    ) -> PyResult<()> {
+        let direct = self.direct.try_read().ok();
+        let Some(direct) = direct.as_ref().and_then(|direct| direct.as_ref()) else {
+            return self.columns()?.merge(block, others, some);
+        };
+        // If the session has ended, nobody looks at it.
+        let mut observe = |bytes: &mut Vec<u8>| {
+            let _ = py.detach(|| direct.observe(bytes));
+        };
+        self.columns()?.merge(block, Others::Observed(&mut observe), some)
+    }
+
     /// Performs one action per environment, with the answer in a block. Does nothing without actions.
     fn take(
         &self,
@@ -629,17 +658,7 @@ impl PySession {
     }
 }
 
-/// Makes an answer about all environments of blocks that are answers about some.
-pub(crate) fn merge(
-    columns: &Columns,
-    block: &Bound<'_, Block>,
-    others: Others<'_>,
-    some: &[(Bound<'_, Block>, Bound<'_, PyAny>)],
-) -> PyResult<()> {
-    let some = some.iter().map(|(part, rows)| Ok((part.get(), read_ids(rows)?)));
-    columns.merge(block.get(), others, &some.collect::<PyResult<Vec<_>>>()?)
-}
-
+/// What other environments show in an answer that is made of answers about some.
 pub(crate) fn others<'a>(before: Option<&'a Bound<'_, Block>>) -> Others<'a> {
     before.map_or(Others::Nothing, |before| Others::As(before.get()))
 }

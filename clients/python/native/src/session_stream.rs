@@ -157,6 +157,17 @@ impl PySessionStream {
         Ok(encoded_answer(py, &answered))
     }
 
+    /// Starts episodes like `Session.reset_some`, while nothing is in flight.
+    fn reset_some(
+        &self,
+        py: Python<'_>,
+        block: &Bound<'_, Block>,
+        seeds: Option<Vec<u64>>,
+        env_ids: &Bound<'_, PyAny>,
+    ) -> PyResult<bool> {
+        Ok(self.is_idle() && self.session.get().reset_some(py, block, seeds, env_ids)?)
+    }
+
     /// Makes a call of this kind with an encoded request, and the answer in a block, like `Session.observe`.
     fn observe<'py>(
         &self,

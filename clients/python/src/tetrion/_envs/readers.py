@@ -15,7 +15,7 @@ import numpy.typing as npt
 from tetrion import _native
 from tetrion._envs.spaces import Fields, signed, translation
 from tetrion._messages.answers import Final, Observed, Stepped
-from tetrion._sessions.blocks import Block, Ended, Loan
+from tetrion._sessions.blocks import Block, Ended, loan
 
 _Array = npt.NDArray[Any]
 
@@ -106,7 +106,7 @@ class ManyReader:
             if fields.has_mask:
                 seen["action_mask"] = infos["action_mask"]
         self._observations, self._infos = _Group(seen, fields.none), _Group(infos)
-        self.loan = Loan([*self._observations.lent(), *self._infos.lent()])
+        self.loan = loan([*self._observations.lent(), *self._infos.lent()])
         arrays.reader = self
 
     def read(self, present: npt.NDArray[np.bool_], *, copy: bool) -> tuple[dict[str, _Array], dict[str, _Array]]:
@@ -140,7 +140,7 @@ class FinalReader:
         arrays = {name: signed(array) for name, array in observations.whole().items()}
         self._observations = [(arrays[name], translation(arrays[name], fields.none.get(name))) for name in fields.names]
         self._names = [*fields.names, "action_mask"] if fields.has_mask else fields.names
-        self.loan = Loan([*self._infos.lent(), *(array for array, _ in self._observations)])
+        self.loan = loan([*self._infos.lent(), *(array for array, _ in self._observations)])
         infos.reader = self
 
     def read(self, rows: npt.NDArray[np.int64], num_rows: int, *, copy: bool) -> dict[str, Any]:

@@ -22,7 +22,6 @@ from tetrion._envs.readers import FinalReader, ManyReader
 from tetrion._messages import requests
 from tetrion._messages.answers import Final, Observed, Stepped
 from tetrion._messages.requests import FeaturesLike, PositionsLike, RulesLike
-from tetrion._sessions.blocks import Block
 from tetrion.errors import InvalidArgumentError
 
 # The methods that return one row per game.
@@ -165,25 +164,37 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
             seeded = np.array([seeds[env] is not None for env in chosen])
             parts = [chosen[seeded], chosen[~seeded]]
         super().reset(seed=seeds[0] if seeds is not None else None)
-        blocks = self._stream._blocks
-        answers = []
+        present = np.zeros(self.num_envs, np.bool_)
+        present[chosen] = True
+        return self._seen(self._reset(parts, seeds, sequences, present), present)
+
+    def _reset(
+        self,
+        parts: Sequence[npt.NDArray[np.int64]],
+        seeds: Sequence[int | None] | None,
+        sequences: Sequence[str],
+        present: npt.NDArray[np.bool_],
+    ) -> Observed:
+        """Starts episodes in the games of these parts, and tells what all games show then."""
+        stream, answers = self._stream, []
+        if seeds is None and not len(sequences) and parts[0].size < self.num_envs and stream._is_direct:
+            observed = stream._reset_some(parts[0])
+            if observed is not None:
+                return self._without_waiting(observed, present)
         for envs in parts:
             if envs.size:
                 numbers = [seeds[env] or 0 for env in envs] if seeds is not None and seeds[envs[0]] is not None else None
                 ids = None if envs.size == self.num_envs else envs
-                answers.append((self._stream._reset(ids, numbers, sequences), envs))
-        present = np.zeros(self.num_envs, np.bool_)
-        present[chosen] = True
-        is_whole = answers[0][1].size == self.num_envs
-        return self._seen(blocks.observed(answers[0][0]) if is_whole else self._merged(answers, present), present)
+                answers.append((stream._reset(ids, numbers, sequences), envs))
+        if answers[0][1].size == self.num_envs:
+            return stream._blocks.observed(answers[0][0])
+        return self._without_waiting(stream._blocks.merged(answers), present)
 
-    def _merged(self, answers: Sequence[tuple[Block, npt.NDArray[np.int64]]], present: npt.NDArray[np.bool_]) -> Observed:
-        """The state of all games, of which some have changed; 0 for those without an episode."""
-        observed = self._stream._blocks.merged(answers)
-        waiting = ~(self._begun | present)
-        if waiting.any():
+    def _without_waiting(self, observed: Observed, present: npt.NDArray[np.bool_]) -> Observed:
+        """What all games show, with 0 for those that wait for their first episode, after a call about some."""
+        if not self._begun.all() and not (begun := self._begun | present).all():
             for name in self._fields.names:
-                observed.observations[name][waiting] = 0
+                observed.observations[name][~begun] = 0
         return observed
 
     def _chosen(self, reset_mask: Any) -> npt.NDArray[np.int64]:
@@ -280,12 +291,12 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
 
     def _reader(self, observed: Observed | Stepped) -> ManyReader:
         reader = ManyReader(self._fields, observed)
-        reader.loan.begin()
+        self._stream._blocks.lend(reader)
         return reader
 
     def _final_reader(self, final: Final) -> FinalReader:
         reader = FinalReader(self._fields, final, spaces.ended_mask(self._num_actions))
-        reader.loan.begin()
+        self._stream._blocks.lend(reader)
         return reader
 
     def save_state(self) -> list[bytes]:
@@ -322,7 +333,7 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
         present[envs] = True
         blocks = self._stream._blocks
         if env_ids is not None and blocks.latest is not None:
-            observed = self._merged([(blocks.latest, envs)], present)
+            observed = self._without_waiting(blocks.merged([(blocks.latest, envs)]), present)
         return self._seen(observed, present)
 
     def action_masks(self) -> npt.NDArray[np.bool_]:

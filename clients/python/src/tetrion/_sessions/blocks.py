@@ -28,25 +28,10 @@ _MOST_LAYOUTS = 256
 _MOST_LENT = 2
 
 
-class Loan:
-    """Arrays that are handed out, and the arrays whose memory they show."""
-
-    __slots__ = ("_arrays", "_references")
-
-    def __init__(self, arrays: Sequence[npt.NDArray[Any]]) -> None:
-        """Notes the arrays. An array that a caller derives from one of them shows the same memory."""
-        bases = {id(array.base): array.base for array in arrays if array.base is not None}
-        self._arrays = (*arrays, *bases.values())
-        self._references: list[int] = []
-
-    def begin(self) -> None:
-        """Counts the references before the first caller has any."""
-        self._references = _native.references(self._arrays)
-
-    @property
-    def is_out(self) -> bool:
-        """Whether somebody has one of the arrays, or one derived from them."""
-        return not _native.has_references(self._arrays, self._references)
+def loan(arrays: Sequence[npt.NDArray[Any]]) -> _native.Loan:
+    """Arrays that are handed out. An array that a caller derives from one of them shows the same memory."""
+    bases = {id(array.base): array.base for array in arrays if array.base is not None}
+    return _native.Loan((*arrays, *bases.values()))
 
 
 class Block:
@@ -58,9 +43,10 @@ class Block:
         observed: The answer to a reset or a restore.
         stepped: The answer to a step.
         final: The last states of episodes, once some have ended.
+        loans: The arrays that readers hand out.
     """
 
-    __slots__ = ("bytes", "final", "observed", "record", "stepped")
+    __slots__ = ("bytes", "final", "loans", "observed", "record", "stepped")
 
     def __init__(self, block: Any, record: npt.NDArray[np.void]) -> None:
         """Holds a block without an answer."""
@@ -69,12 +55,12 @@ class Block:
         self.observed: Observed | None = None
         self.stepped: Stepped | None = None
         self.final: tuple[Ended, _Scattered] | None = None
+        self.loans: list[_native.Loan] = []
 
     @property
     def is_out(self) -> bool:
-        """Whether a caller of a reader has arrays of the block."""
-        parts = self.observed.observations if self.observed else None, self.final[1] if self.final else None
-        return any(part is not None and part.reader is not None and part.reader.loan.is_out for part in parts)
+        """Whether somebody has arrays of the block."""
+        return any(loan.is_out() for loan in self.loans)
 
 
 class _Layout(NamedTuple):
@@ -239,6 +225,12 @@ class Blocks:
         block = self.next()
         self._merge(block, some)
         return self.observed(block)
+
+    def lend(self, reader: Any) -> None:
+        """Notes that a reader of the last answer will hand out arrays, before it does."""
+        if self.latest is not None:
+            self.latest.loans.append(reader.loan)
+            reader.loan.begin()
 
     def _merge(self, block: Block, some: Sequence[tuple[Block, npt.NDArray[np.int64]]]) -> None:
         before = self._last.bytes if self._last is not None else None

@@ -104,6 +104,11 @@ class Calls:
         request = pb.ResetRequest(envs=ids(env_ids), seeding=session_seeding(seeds, piece_sequences))
         return self._observe("reset", request)[0]
 
+    def _reset_some(self, env_ids: npt.NDArray[np.int64]) -> Observed | None:
+        """Starts the next episodes of these environments without messages; what all show then. None if it was not done."""
+        block = self._blocks.next()
+        return self._blocks.observed(block) if self._native.reset_some(block.bytes, None, env_ids) else None
+
     def _observed(self, kind: str, request: Any) -> Observed:
         """The state after a reset or a restore."""
         return self._blocks.observed(self._observe(kind, request)[0])
