@@ -1,4 +1,4 @@
-"""How fast it is from Python: `python bench.py [--json] [--quick] [--address HOST:PORT] [--only PART ...]`.
+"""How fast it is from Python: `python bench.py [--json] [--quick] [--against FILE] [--address HOST:PORT] [--only PART ...]`.
 
 It measures steps and pictures in this process, calls of a server, and other environments: CartPole, and PufferLib, EnvPool
 and Jumanji if they are installed. All answers become numpy arrays. The works take turns, and the figures are medians over
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import json
 import statistics
 import subprocess
@@ -20,12 +21,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium.vector import AutoresetMode
 
 import tetrion
 from tetrion._messages.tensors import from_numpy
@@ -43,7 +44,12 @@ CHECKOUT = Path(__file__).parents[3]
 # What this package aims at, on a quiet core of a machine on which CartPole-v1 does 200,000 steps a second.
 TARGETS = {
     "in process: Session.step of 1, board and mask": 1_000_000,
-    "in process: gymnasium.make": 300_000,
+    "in process: gymnasium.make": 600_000,
+    "in process: gymnasium.make, afterstates": 150_000,
+    "in process: enumerate_placements of 1": 100_000,
+    "in process: vector environment of 256, afterstates": 1_000_000,
+    "in process: TetrisVecEnv of 16": 500_000,
+    "in process: TetrisVecEnv of 256": 2_000_000,
     "in process: vector environment of 256, board and mask": 12_000_000,
     "in process: vector environment of 4096, board and mask": 16_000_000,
     "StepStream of 1, 16 ahead": 60_000,
@@ -107,15 +113,31 @@ def add_in_process(bench: Bench) -> None:
         name = f"in process: vector environment of {num_envs}, random keys"
         steered = tetrion.KeypressVectorEnv(num_envs, copy=False)
         bench.add(name, "steps", vector_steps_of(steered, keys(num_envs, int(steered.single_action_space.n))))
-        spread = list(islice(actions(num_envs), COLUMNS))
+        spread = list(itertools.islice(actions(num_envs), COLUMNS))
         for copy in (False, True):
             envs = tetrion.PlacementVectorEnv(num_envs, observations=["board"], copy=copy)
             name = f"in process: vector environment of {num_envs}, board and mask"
             bench.add(name + (", copies" if copy else ""), "steps", vector_steps_of(envs, spread))
-    listed = tetrion.AfterstateVectorEnv(256, copy=False)
+    for num_envs in (16, 256):
+        spread = list(itertools.islice(actions(num_envs), COLUMNS))
+        for mode in ("next_step", "same_step", "disabled"):
+            envs = tetrion.PlacementVectorEnv(num_envs, autoreset_mode=mode)
+            bench.add(f"in process: vector environment of {num_envs}, {mode}", "steps", vector_steps_of(envs, spread))
+        if find_spec("stable_baselines3"):
+            from tetrion.sb3 import TetrisVecEnv
+
+            bench.add(f"in process: TetrisVecEnv of {num_envs}", "steps", vector_steps_of(TetrisVecEnv(num_envs), spread))
+    listed = tetrion.AfterstateVectorEnv(256)
     name = "in process: vector environment of 256, afterstates"
-    bench.add(name, "steps", vector_steps_of(listed, list(islice(actions(256), COLUMNS))))
-    bench.add("in process: gymnasium.make", "steps", single_steps_of(gymnasium.make("tetrion/Placement-v0"), COLUMNS))
+    bench.add(name, "steps", vector_steps_of(listed, list(itertools.islice(actions(256), COLUMNS))))
+    for env_id in ("tetrion/Placement-v0", "tetrion/Afterstate-v0"):
+        name = "in process: gymnasium.make" + (", afterstates" if "Afterstate" in env_id else "")
+        bench.add(name, "steps", single_steps_of(gymnasium.make(env_id), COLUMNS))
+    asked = client.create_session(seed=1, features="bcts8")
+    asked.reset()
+    bench.add(
+        "in process: enumerate_placements of 1", "lists", lambda: len([asked.enumerate_placements() for _ in range(50)])
+    )
     shown = tetrion.PlacementVectorEnv(64, render_mode="rgb_array")
     shown.reset(seed=1)
     bench.add("in process: render() of 64, rgb_array", "pictures", lambda: len(shown.render() or ()))
@@ -124,7 +146,7 @@ def add_in_process(bench: Bench) -> None:
 def steps_of(session: tetrion.Session) -> Callable[[], int]:
     """Steps that look at the playfield, or whatever else the session shows."""
     (name,) = session.reset().observations.keys() - {"current"} or {"current"}
-    chosen = list(islice(actions(session.num_envs), COLUMNS))
+    chosen = list(itertools.islice(actions(session.num_envs), COLUMNS))
 
     def steps() -> int:
         for actions in chosen:
@@ -136,12 +158,19 @@ def steps_of(session: tetrion.Session) -> Callable[[], int]:
 
 
 def vector_steps_of(envs: Any, chosen: list[np.ndarray]) -> Callable[[], int]:
-    """Steps of a vector environment."""
-    envs.reset(seed=1)
+    """Steps of a vector environment, with the resets that the learner makes."""
+    if hasattr(envs, "step_wait") and hasattr(envs, "seed"):  # of Stable-Baselines3
+        envs.seed(1)
+        envs.reset()
+    else:
+        envs.reset(seed=1)
+    resets = getattr(envs, "metadata", None) and envs.metadata.get("autoreset_mode") == AutoresetMode.DISABLED
 
     def steps() -> int:
         for actions in chosen:
-            envs.step(actions)
+            answer = envs.step(actions)
+            if resets and (ended := answer[2] | answer[3]).any():
+                answer = envs.reset(options={"reset_mask": ended})
         return sum(map(len, chosen))
 
     return steps
@@ -191,7 +220,7 @@ def add_steps(bench: Bench, client: tetrion.Client) -> None:
 
     bench.add("StepStream of 1, 16 ahead", "steps", step_ahead)
     envs = gymnasium.make_vec("tetrion/Placement-v0", num_envs=256, address=client, observations=["board_bits", "current"])
-    bench.add("gymnasium.make_vec of 256", "steps", vector_steps_of(envs, list(islice(actions(256), COLUMNS))))
+    bench.add("gymnasium.make_vec of 256", "steps", vector_steps_of(envs, list(itertools.islice(actions(256), COLUMNS))))
 
 
 def add_others(bench: Bench) -> None:
@@ -261,7 +290,7 @@ def add_placements(bench: Bench, client: tetrion.Client) -> None:
     """Every placement of many games with its features as one matrix."""
     session = client.create_session(NUM_POSITIONS, seed=1, features="bcts8", action_mask=False)
     session.reset()
-    for chosen in islice(actions(NUM_POSITIONS), 8):
+    for chosen in itertools.islice(actions(NUM_POSITIONS), 8):
         session.step(chosen)
 
     def enumerate_placements() -> int:
@@ -334,7 +363,10 @@ def report(bench: Bench) -> None:
         ROWS.append({**row, "median": statistics.median(rates), "lowest": min(rates), "highest": max(rates)})
     echoed = "an echo of the same messages, a bare call"
     compare("time of a Step of 1 over the echo", samples, echoed, "Step of 1, a bare call")
-    compare("gymnasium.make over CartPole-v1", samples, "in process: gymnasium.make", "CartPole-v1 by gymnasium.make", 1.5)
+    compare("gymnasium.make over CartPole-v1", samples, "in process: gymnasium.make", "CartPole-v1 by gymnasium.make", 3.0)
+    for num_envs, mode in itertools.product((16, 256), ("same_step", "disabled")):
+        name = f"in process: vector environment of {num_envs}, "
+        compare(f"{mode} over next_step, {num_envs}", samples, name + mode, name + "next_step", 0.7)
 
 
 def compare(name: str, samples: dict[str, list[float]], over: str, under: str, target: float | None = None) -> None:
@@ -359,6 +391,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--quick", action="store_true", help="rough figures, not to be quoted")
+    parser.add_argument("--against", type=Path, metavar="FILE", help="what an earlier run with --json has printed")
     parser.add_argument("--address", help="a server that is already running")
     parser.add_argument("--only", choices=PARTS, nargs="+", default=PARTS, help="some parts")
     echo_help = "the echo server [default: target/release/examples/echo]"
@@ -387,12 +420,14 @@ def main() -> None:
     if args.json:
         print(json.dumps({"rounds": rounds, "rows": ROWS}))
         return
-    print(f"{'':58} {'median':>12} {'lowest':>12} {'highest':>12} {'target':>12}")
+    before = {row["name"]: row["median"] for row in json.loads(args.against.read_text())["rows"]} if args.against else {}
+    print(f"{'':58} {'median':>12} {'lowest':>12} {'highest':>12} {'target':>12}{'  over before' if before else ''}")
     for row in ROWS:
         digits = 0 if row["unit"].endswith("/s") else 3
         numbers = [f"{row[key]:,.{digits}f}" for key in ("median", "lowest", "highest")]
         target = f"{row['target']:,.{digits}f}" if row["target"] is not None else ""
-        print(f"{row['name']:58} {' '.join(f'{number:>12}' for number in [*numbers, target])} {row['unit']}")
+        over = f"{row['median'] / before[row['name']]:13.2f}" if row["name"] in before else " " * 13 if before else ""
+        print(f"{row['name']:58} {' '.join(f'{number:>12}' for number in [*numbers, target])}{over} {row['unit']}")
 
 
 if __name__ == "__main__":

@@ -115,6 +115,8 @@ class SessionEnv:
         self._copies = self._copy and not lends
         self._fields = Fields(specs, self._num_actions if self._observe_mask else 0)
         self._begun = np.zeros(session.num_envs, np.bool_)
+        # Whether some games still wait for their first episode.
+        self._waits = True
         # Numbers of episodes that ended by the rules and by invalid actions, until there are enough to warn.
         self._endings = [0, 0]
         self._counts_endings = True

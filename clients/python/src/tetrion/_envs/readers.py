@@ -80,9 +80,10 @@ class _Group:
         made = [name for name, *_ in self._made]
         return [array for name, array in self.shown.items() if name not in made]
 
-    def read(self, *, copy: bool) -> dict[str, _Array]:
-        """The arrays by name, or copies of them."""
-        arrays = {name: array.copy() for name, array in self.shown.items()} if copy else self.shown.copy()
+    def read(self, present: npt.NDArray[np.bool_] | None = None, *, copy: bool) -> dict[str, _Array]:
+        """The arrays by name, or copies of them; and for each a flag that tells which rows are present, if that is given."""
+        shown = {name: array.copy() for name, array in self.shown.items()} if copy else self.shown
+        arrays = shown.copy() if present is None else shown | dict.fromkeys(self.flags, present)
         for name, array, translate in self._made:
             arrays[name] = translate(array)
         return arrays
@@ -111,8 +112,7 @@ class ManyReader:
 
     def read(self, present: npt.NDArray[np.bool_], *, copy: bool) -> tuple[dict[str, _Array], dict[str, _Array]]:
         """Observations and infos, with one row per environment. Flags of the infos tell which rows are present."""
-        flags = dict.fromkeys(self._infos.flags, present)
-        return self._observations.read(copy=copy), self._infos.read(copy=copy) | flags
+        return self._observations.read(copy=copy), self._infos.read(present, copy=copy)
 
 
 class FinalReader:
@@ -156,5 +156,5 @@ class FinalReader:
             seen.append(masks[rows] if masks is not None else np.tile(self._mask, (count, 1)))
         for row, observation in zip(rows.tolist(), _native.rows(self._names, [list(field) for field in seen]), strict=True):
             final_obs[row] = observation
-        final_info = self._infos.read(copy=copy) | dict.fromkeys(self._infos.flags, ended)
+        final_info = self._infos.read(ended, copy=copy)
         return {"final_obs": final_obs, "_final_obs": ended, "final_info": final_info, "_final_info": ended}

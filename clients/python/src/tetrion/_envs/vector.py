@@ -74,8 +74,8 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
             observe_mask: Whether observations also contain the action masks, as `action_mask`, int8 (num_envs, A).
             max_episode_steps: Truncates episodes after this many steps. None: never.
             action_mask: Whether infos contain action masks.
-            copy: Whether each answer has new arrays. If False, the step after the next one overwrites them. The caller may
-                change either.
+            copy: Whether the caller may keep the arrays of an answer; one that is kept keeps the memory of the whole answer.
+                If False, the step after the next one overwrites them. The caller may change either.
             token: The bearer token for the server.
             ttl: Seconds without a call after which a server removes the session.
             snapshot_every: Steps between snapshots, from which the games continue if the server is lost; 0: none.
@@ -153,8 +153,8 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
         """
         self._check_open("reset")
         options = dict(spaces.known_options(options, ["reset_mask", "piece_sequences"]))
-        chosen = self._chosen(options.get("reset_mask"))
-        sequences = options.get("piece_sequences", ())
+        mask = options.get("reset_mask")
+        chosen = self._chosen(mask)
         # Gymnasium accepts no negative seeds.
         if seed is None:
             seeds, parts = None, [chosen]
@@ -164,9 +164,8 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
             seeded = np.array([seeds[env] is not None for env in chosen])
             parts = [chosen[seeded], chosen[~seeded]]
         super().reset(seed=seeds[0] if seeds is not None else None)
-        present = np.zeros(self.num_envs, np.bool_)
-        present[chosen] = True
-        return self._seen(self._reset(parts, seeds, sequences, present), present)
+        present = self._all if mask is None else mask
+        return self._seen(self._reset(parts, seeds, options.get("piece_sequences", ()), present), present)
 
     def _reset(
         self,
@@ -192,7 +191,8 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
 
     def _without_waiting(self, observed: Observed, present: npt.NDArray[np.bool_]) -> Observed:
         """What all games show, with 0 for those that wait for their first episode, after a call about some."""
-        if not self._begun.all() and not (begun := self._begun | present).all():
+        if self._waits:
+            begun = self._begun | present
             for name in self._fields.names:
                 observed.observations[name][~begun] = 0
         return observed
@@ -206,9 +206,10 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
             raise arguments.wrong(field, reset_mask, wanted)
         if reset_mask.dtype != np.bool_ or reset_mask.shape != (self.num_envs,):
             raise InvalidArgumentError(field, f"has {reset_mask.dtype} of the shape {reset_mask.shape}, expected {wanted}")
-        if not reset_mask.any():
+        (chosen,) = reset_mask.nonzero()
+        if not chosen.size:
             raise InvalidArgumentError(field, "is false everywhere, expected at least one environment to reset")
-        return np.flatnonzero(reset_mask)
+        return chosen
 
     def _seeds(self, seed: Any) -> list[int | None]:
         """One seed per environment; None for environments that start their next episode."""
@@ -272,7 +273,9 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
 
     def _seen(self, observed: Observed, present: npt.NDArray[np.bool_]) -> tuple[Observations, dict[str, Any]]:
         """The state of all games after a reset or a restore."""
-        self._begun |= present
+        if self._waits:
+            self._begun |= present
+            self._waits = not self._begun.all()
         return self._read(observed, present)
 
     def _read(
@@ -282,7 +285,7 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
         known: Mapping[str, npt.NDArray[Any]] | None = None,
     ) -> tuple[Observations, dict[str, Any]]:
         reader = observed.observations.reader or self._reader(observed)
-        valid = present.copy() if self._copy else present
+        valid = present if present is self._all and not self._copy else present.copy()
         observations, infos = reader.read(valid, copy=self._copies)
         for name, array in (known or {}).items():
             infos |= {name: array, f"_{name}": valid}
