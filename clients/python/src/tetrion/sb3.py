@@ -168,27 +168,26 @@ class TetrisVecEnv(VecEnv):
         Raises:
             IllegalActionError: With `invalid_action_policy="reject"`, a mask forbids an action. No game has moved.
         """
-        observations, rewards, terminated, truncated, infos = self.envs.step(self._actions)
-        dones = terminated | truncated
+        envs = self.envs
+        stepped = envs._step(self._actions)
+        observations, infos = envs._read(stepped, envs._all)
+        dones = stepped.terminated | stepped.truncated
         step_infos = _rows(infos, more={"TimeLimit.truncated": [False] * self.num_envs})
-        (ended,) = dones.nonzero()
-        if ended.size:
+        if stepped.final is not None:
+            ended, reader = stepped.final.rows, envs._final_reader(stepped.final)
             self._keep_reset_infos(infos, ended)
             now = round(time.time() - self._made_at, 6)
-            finals = self._lay_out(
-                {name: np.stack([infos["final_obs"][env][name] for env in ended]) for name in observations}
-            )
-            cut = {"TimeLimit.truncated": (truncated & ~terminated)[ended].tolist()}
-            last_infos = _rows(infos["final_info"], ended, cut)
-            for row, (env, last) in enumerate(zip(ended.tolist(), last_infos, strict=True)):
+            finals = self._lay_out(reader.observations(ended, copy=True))
+            cut = {"TimeLimit.truncated": (stepped.truncated & ~stepped.terminated)[ended].tolist()}
+            for row, (env, last) in enumerate(zip(ended.tolist(), _rows(reader.infos(ended), more=cut), strict=True)):
                 if "action_mask" in infos:
-                    last.setdefault("action_mask", spaces.ended_mask(self.envs._num_actions))
+                    last.setdefault("action_mask", spaces.ended_mask(envs._num_actions))
                 last["episode"] = {"r": round(last["episode_return"], 6), "l": last["steps"], "t": now}
                 last["terminal_observation"] = (
                     {name: field[row] for name, field in finals.items()} if isinstance(finals, dict) else finals[row]
                 )
                 step_infos[env] = last
-        return self._lay_out(observations), rewards.astype(np.float32), dones, step_infos
+        return self._lay_out(observations), stepped.rewards.copy(), dones, step_infos
 
     def _keep_reset_infos(self, infos: dict[str, Any], begun: npt.NDArray[np.int64]) -> None:
         """Keeps the infos at the start of episodes, like `DummyVecEnv`."""

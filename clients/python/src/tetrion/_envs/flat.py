@@ -32,8 +32,8 @@ class Flattener:
         """
         if not isinstance(space, spaces.Dict):
             raise InvalidArgumentError("space", f"is {space}, expected the Dict space of a Tetrion environment")
-        # Name, shape, and the number of values of a tetromino; 0 for an amount.
-        self._fields: list[tuple[str, tuple[int, ...], int]] = []
+        # Name, shape, the values of a tetromino in the order of its places, "none" first, and the place in a row.
+        self._fields: list[tuple[str, tuple[int, ...], npt.NDArray[np.int64] | None, slice]] = []
         self.size = 0
         low, high = [], []
         for name, field in space.spaces.items():
@@ -42,15 +42,16 @@ class Flattener:
             if isinstance(field, (spaces.Discrete, spaces.MultiDiscrete)):
                 nvec = np.atleast_1d(field.n if isinstance(field, spaces.Discrete) else field.nvec)
                 values = int(nvec.max())
+                order = np.roll(np.arange(values), 1)
                 low.append(np.zeros(nvec.size * values))
                 high.append(np.ones(nvec.size * values))
             else:
                 assert isinstance(field, spaces.Box)
-                values = 0
+                order = None
                 low.append(field.low.ravel())
                 high.append(field.high.ravel())
-            self._fields.append((name, field.shape or (), values))
-            self.size += low[-1].size
+            start, self.size = self.size, self.size + low[-1].size
+            self._fields.append((name, field.shape or (), order, slice(start, self.size)))
         self.space = spaces.Box(np.concatenate(low).astype(np.float32), np.concatenate(high).astype(np.float32))
 
     def __call__(self, observations: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.float32]:
@@ -62,14 +63,16 @@ class Flattener:
         Raises:
             InvalidArgumentError: A field is missing, or has another shape.
         """
-        columns = []
-        for name, shape, values in self._fields:
+        rows = None
+        for name, shape, order, place in self._fields:
             field = _field(observations, name, shape)
-            if values:
-                # Moves the largest value, "none", to the front.
-                field = field[..., None] == np.roll(np.arange(values), 1)
-            columns.append(field.reshape(len(field), -1).astype(np.float32))
-        return np.concatenate(columns, axis=1)
+            if rows is None:
+                rows = np.zeros((len(field), self.size), np.float32)
+            if order is not None:
+                field = field[..., None] == order
+            rows[:, place] = field.reshape(len(field), -1)
+        assert rows is not None, "a space has fields"
+        return rows
 
 
 class Planes:

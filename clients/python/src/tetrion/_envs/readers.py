@@ -143,10 +143,9 @@ class FinalReader:
         self.loan = loan([*self._infos.lent(), *(array for array, _ in self._observations)])
         infos.reader = self
 
-    def read(self, rows: npt.NDArray[np.int64], num_rows: int, *, copy: bool) -> dict[str, Any]:
-        """The infos of episodes that ended in these rows of an answer."""
-        ended, count = self._flags.copy(), len(rows)
-        final_obs = np.empty(num_rows, object)  # None everywhere
+    def observations(self, rows: npt.NDArray[np.int64], *, copy: bool) -> dict[str, _Array]:
+        """The observations of episodes that ended in these rows of an answer, with one row per episode."""
+        count = len(rows)
         seen = [
             translate(array[:count]) if translate is not None else array[:count].copy() if copy else array[:count]
             for array, translate in self._observations
@@ -154,7 +153,18 @@ class FinalReader:
         if len(self._names) > len(seen):
             masks = self._infos.shown.get("action_mask")
             seen.append(masks[rows] if masks is not None else np.tile(self._mask, (count, 1)))
-        for row, observation in zip(rows.tolist(), _native.rows(self._names, [list(field) for field in seen]), strict=True):
+        return dict(zip(self._names, seen, strict=True))
+
+    def infos(self, rows: npt.NDArray[np.int64]) -> dict[str, _Array]:
+        """The infos of episodes that ended in these rows of an answer, with one row per episode."""
+        return {name: array[rows] for name, array in self._infos.read(copy=False).items()}
+
+    def read(self, rows: npt.NDArray[np.int64], num_rows: int, *, copy: bool) -> dict[str, Any]:
+        """Both in the form of Gymnasium's own vector environments, as infos of an answer with so many rows."""
+        ended = self._flags.copy()
+        final_obs = np.empty(num_rows, object)  # None everywhere
+        columns = [list(field) for field in self.observations(rows, copy=copy).values()]
+        for row, observation in zip(rows.tolist(), _native.rows(self._names, columns), strict=True):
             final_obs[row] = observation
         final_info = self._infos.read(ended, copy=copy)
         return {"final_obs": final_obs, "_final_obs": ended, "final_info": final_info, "_final_info": ended}

@@ -240,8 +240,14 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
             gymnasium.error.ClosedEnvironmentError: `close` was called.
             ServerUnavailableError: The server is gone, and did not come back within the client's `patience`.
         """
+        return self._result(self._step(actions), self._all)
+
+    def _step(self, actions: npt.NDArray[np.integer]) -> Stepped:
+        """Takes one action per game, and counts the episodes that end."""
         self._check_open("step")
-        return self._taken(actions, self._stream._blocks.mask, self._stream.step(actions))
+        mask, stepped = self._stream._blocks.mask, self._stream.step(actions)
+        self._count(stepped, mask, actions)
+        return stepped
 
     def _taken(self, actions: npt.NDArray[np.integer], mask: npt.NDArray[np.bool_] | None, stepped: Stepped) -> StepResult:
         self._count(stepped, mask, actions)
@@ -265,7 +271,7 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
         observations, infos = self._read(stepped, present, known)
         final = stepped.final
         if final is not None:
-            infos |= (final.infos.reader or self._final_reader(final)).read(final.rows, present.size, copy=self._copies)
+            infos |= self._final_reader(final).read(final.rows, present.size, copy=self._copies)
         terminated, truncated = stepped.terminated, stepped.truncated
         if self._copy:
             terminated, truncated = terminated.copy(), truncated.copy()
@@ -298,6 +304,9 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
         return reader
 
     def _final_reader(self, final: Final) -> FinalReader:
+        if final.infos.reader is not None:
+            known: FinalReader = final.infos.reader
+            return known
         reader = FinalReader(self._fields, final, spaces.ended_mask(self._num_actions))
         self._stream._blocks.lend(reader)
         return reader
