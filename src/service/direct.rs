@@ -16,22 +16,30 @@ pub use super::layout::{BlockLayout, FinalRows, SLACK};
 use super::answers::Answers;
 use super::calls::SLICE;
 use super::enumerate::Question;
-use super::environment::Environments;
+use super::metrics::SessionCounters;
 use super::refusal::Refusal;
 use super::session_state::SessionState;
-use super::sessions::LeasedSession;
+use super::sessions::{LeasedSession, SessionStore};
+use tetrion_core::features::kernel::Kernel;
 use tetrion_protocol::pb::enumerate_placements_request::Source;
 use tetrion_protocol::{envs, pb};
 
 /// A handle to a session in this process. While it exists, the session's lease does not run out.
 pub struct Direct {
     session: Arc<LeasedSession>,
-    service: Environments,
+    store: Arc<SessionStore>,
+    counters: SessionCounters,
+    kernel: Kernel,
 }
 
 impl Direct {
-    pub(super) fn new(session: Arc<LeasedSession>, service: Environments) -> Direct {
-        Direct { session, service }
+    pub(super) fn new(
+        session: Arc<LeasedSession>,
+        store: Arc<SessionStore>,
+        counters: SessionCounters,
+        kernel: Kernel,
+    ) -> Direct {
+        Direct { session, store, counters, kernel }
     }
 
     /// Rough time of a step or a reset.
@@ -57,7 +65,7 @@ impl Direct {
     ) -> Option<Result<Option<FinalRows>, Status>> {
         let done = self.call(may_wait, |state| state.step_into(actions, env_ids, number, block))?;
         if done.is_ok() {
-            self.service.count_steps(actions.len() as u64);
+            self.counters.steps.increment(actions.len() as u64);
         }
         Some(done)
     }
@@ -116,7 +124,11 @@ impl Direct {
         if question.time() > SLICE {
             return None;
         }
-        Some(self.service.list(question, &answers).map_err(Status::from))
+        let answer = question.answer_here(self.kernel, &answers);
+        if let Ok(answer) = &answer {
+            self.counters.count_placements(answer);
+        }
+        Some(answer.map_err(Status::from))
     }
 
     fn call<T>(
@@ -132,7 +144,7 @@ impl Direct {
 impl Drop for Direct {
     /// Renews the session's lease, which has not run while the handle existed.
     fn drop(&mut self) {
-        self.service.renew(&self.session);
+        self.store.renew(&self.session);
     }
 }
 

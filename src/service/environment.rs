@@ -75,33 +75,7 @@ impl Environments {
     /// If no such session exists.
     pub fn direct(&self, session: &str) -> Result<Direct, Status> {
         let session = self.store.find(&Caller::default(), "session", session).map_err(Status::from)?;
-        Ok(Direct::new(session, self.clone()))
-    }
-
-    /// Counts steps that were taken.
-    pub(super) fn count_steps(&self, steps: u64) {
-        self.counters.steps.increment(steps);
-    }
-
-    /// Renews the lease of a session.
-    pub(super) fn renew(&self, session: &Arc<LeasedSession>) {
-        self.store.renew(session);
-    }
-
-    /// Lists placements on this thread.
-    pub(super) fn list(
-        &self,
-        question: Question,
-        answers: &Answers,
-    ) -> Result<pb::EnumeratePlacementsResponse, Refusal> {
-        let answer = question.answer_here(self.facts.kernel, answers)?;
-        self.count_placements(&answer);
-        Ok(answer)
-    }
-
-    fn count_placements(&self, answer: &pb::EnumeratePlacementsResponse) {
-        let rows = answer.actions.as_ref().and_then(|actions| actions.shape.first());
-        self.counters.placements.increment(rows.copied().unwrap_or(0).into());
+        Ok(Direct::new(session, self.store.clone(), self.counters.clone(), self.facts.kernel))
     }
 
     /// Splits a request into the caller's desk and the message.
@@ -201,7 +175,7 @@ impl Desk {
         let mut stepping = Stepping::new(request, self.answers.clone());
         let step = move |state: &mut SessionState, rows| stepping.advance(state, rows);
         let answer = session.call_by_rows(&self.lane, size, step).await?;
-        self.service.count_steps(rows);
+        self.service.counters.steps.increment(rows);
         Ok(answer)
     }
 
@@ -272,7 +246,7 @@ impl Desk {
         };
         // Without the session's lock, so that steps of the session need not wait.
         let answer = question.answer(self.service.facts.kernel, &self.lane, self.answers.clone()).await?;
-        self.service.count_placements(&answer);
+        self.service.counters.count_placements(&answer);
         Ok(answer)
     }
 

@@ -67,7 +67,7 @@ pub(super) struct Tensors {
 /// The last states of ended episodes.
 #[derive(Debug, Default)]
 pub struct FinalRows {
-    /// Their rows in the answer, ascending.
+    /// Rows of the answer in which they ended, ascending.
     pub rows: Vec<u32>,
     /// The bytes of each observation, then of each info, of these rows.
     pub data: Vec<Vec<u8>>,

@@ -4,6 +4,7 @@
 //! tests compare both with it. Services count once per call, never per environment, so counting adds nothing to a step.
 
 use metrics::{Counter, counter};
+use tetrion_protocol::pb;
 
 /// The kind of a metric, which decides how Prometheus treats its samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,5 +172,11 @@ impl SessionCounters {
             sessions_deleted: counter!(SESSIONS_ENDED, "cause" => "deleted"),
             sessions_expired: counter!(SESSIONS_ENDED, "cause" => "expired"),
         }
+    }
+
+    /// Counts the placements in an answer.
+    pub fn count_placements(&self, answer: &pb::EnumeratePlacementsResponse) {
+        let rows = answer.actions.as_ref().and_then(|actions| actions.shape.first());
+        self.placements.increment(rows.copied().unwrap_or(0).into());
     }
 }

@@ -18,7 +18,7 @@ const MAX_BYTES: usize = 1 << 40;
 
 /// A tensor with one row per environment.
 #[derive(Clone, Debug)]
-pub(crate) struct Column {
+pub(crate) struct BlockColumn {
     pub(crate) name: String,
     pub(crate) dtype: pb::DataType,
     /// Shape of a row.
@@ -26,13 +26,13 @@ pub(crate) struct Column {
     pub(crate) row_bytes: usize,
 }
 
-impl Column {
+impl BlockColumn {
     /// The column of a type and a shape of a row. `None` if memory cannot hold it.
-    pub(crate) fn new(name: &str, dtype: pb::DataType, shape: &[u32]) -> Option<Column> {
+    pub(crate) fn new(name: &str, dtype: pb::DataType, shape: &[u32]) -> Option<BlockColumn> {
         let size = |bytes: usize, &size: &u32| bytes.checked_mul(size as usize);
         let row_bytes =
             shape.iter().try_fold(element_size(dtype), size).filter(|bytes| *bytes < MAX_BYTES)?;
-        Some(Column { name: name.to_owned(), dtype, shape: shape.to_vec(), row_bytes })
+        Some(BlockColumn { name: name.to_owned(), dtype, shape: shape.to_vec(), row_bytes })
     }
 
     /// The data of a tensor that has this type and shape, and so many rows.
@@ -50,28 +50,28 @@ impl Column {
 }
 
 /// The columns of a field of a message, from its specs.
-fn columns(specs: &[pb::TensorSpec]) -> Option<Vec<Column>> {
-    specs.iter().map(|spec| Column::new(&spec.name, spec.dtype(), &spec.shape)).collect()
+fn columns(specs: &[pb::TensorSpec]) -> Option<Vec<BlockColumn>> {
+    specs.iter().map(|spec| BlockColumn::new(&spec.name, spec.dtype(), &spec.shape)).collect()
 }
 
 /// The data of tensors.
-pub(crate) type Parts<'a> = Vec<Cow<'a, [u8]>>;
+pub(crate) type BlockParts<'a> = Vec<Cow<'a, [u8]>>;
 
 /// The last states of episodes that have ended in these rows: data of the observations, then of the infos.
-pub(crate) struct Finals<'a> {
+pub(crate) struct FinalParts<'a> {
     pub(crate) ended: &'a [u32],
     pub(crate) parts: Vec<&'a [u8]>,
 }
 
-impl<'a> Finals<'a> {
+impl<'a> FinalParts<'a> {
     /// The last states of a step that took the short way.
-    pub(crate) fn of(rows: &'a FinalRows) -> Finals<'a> {
-        Finals { ended: &rows.rows, parts: rows.data.iter().map(Vec::as_slice).collect() }
+    pub(crate) fn of(rows: &'a FinalRows) -> FinalParts<'a> {
+        FinalParts { ended: &rows.rows, parts: rows.data.iter().map(Vec::as_slice).collect() }
     }
 }
 
 /// An answer to a step, a reset or a restore.
-pub(crate) struct Answer<'a> {
+pub(crate) struct ShownAnswer<'a> {
     /// Rewards, terminated and truncated, which only a step has.
     pub(crate) outcome: Option<[Option<&'a pb::Tensor>; 3]>,
     pub(crate) observations: &'a [pb::Tensor],
@@ -79,10 +79,10 @@ pub(crate) struct Answer<'a> {
     pub(crate) action_mask: Option<&'a pb::Tensor>,
 }
 
-impl<'a> Answer<'a> {
-    pub(crate) fn of_step(answer: &'a pb::StepResponse) -> Answer<'a> {
+impl<'a> ShownAnswer<'a> {
+    pub(crate) fn of_step(answer: &'a pb::StepResponse) -> ShownAnswer<'a> {
         let pb::StepResponse { rewards, terminated, truncated, .. } = answer;
-        Answer {
+        ShownAnswer {
             outcome: Some([rewards, terminated, truncated].map(Option::as_ref)),
             observations: &answer.observations,
             infos: &answer.infos,
@@ -91,8 +91,8 @@ impl<'a> Answer<'a> {
     }
 
     /// A restore has an answer of the same fields.
-    pub(crate) fn of_reset(answer: &'a pb::ResetResponse) -> Answer<'a> {
-        Answer {
+    pub(crate) fn of_reset(answer: &'a pb::ResetResponse) -> ShownAnswer<'a> {
+        ShownAnswer {
             outcome: None,
             observations: &answer.observations,
             infos: &answer.infos,
@@ -102,7 +102,7 @@ impl<'a> Answer<'a> {
 }
 
 /// What environments show in an answer that was made of answers about others.
-pub(crate) enum Others<'a> {
+pub(crate) enum OtherRows<'a> {
     /// Zeros.
     Nothing,
     /// What they show in this block.
@@ -113,25 +113,25 @@ pub(crate) enum Others<'a> {
 
 /// The tensors in the answers of a session.
 #[derive(Clone, Debug)]
-pub(crate) struct Columns {
+pub(crate) struct BlockColumns {
     /// Rewards, terminated and truncated.
-    outcome: [Column; 3],
-    pub(crate) observations: Vec<Column>,
-    pub(crate) infos: Vec<Column>,
+    outcome: [BlockColumn; 3],
+    pub(crate) observations: Vec<BlockColumn>,
+    pub(crate) infos: Vec<BlockColumn>,
     /// The infos of last states.
-    pub(crate) final_infos: Vec<Column>,
+    pub(crate) final_infos: Vec<BlockColumn>,
     /// The mask in messages, whose bits become bytes in a block, and the number of actions.
-    mask: Option<(Column, usize)>,
+    mask: Option<(BlockColumn, usize)>,
     pub(crate) num_envs: usize,
 }
 
-impl Columns {
+impl BlockColumns {
     /// The columns of a session. `None` if memory cannot hold such tensors.
-    pub(crate) fn of(session: &pb::Session) -> Option<Columns> {
+    pub(crate) fn of(session: &pb::Session) -> Option<BlockColumns> {
         let config = session.config.as_ref()?;
         let num_actions = session.action_spec.as_ref().map_or(0, |spec| spec.high() as u32).checked_add(1)?;
         let has_mask = config.action_mask_format() == pb::ActionMaskFormat::Bits;
-        Columns::new(
+        BlockColumns::new(
             columns(&session.observation_specs)?,
             columns(&session.info_specs)?,
             has_mask.then_some(num_actions),
@@ -142,15 +142,15 @@ impl Columns {
     /// The columns of a session with these fields and, if it has masks, this many actions. `None` if memory cannot hold such
     /// tensors, or there is no environment.
     pub(crate) fn new(
-        observations: Vec<Column>,
-        infos: Vec<Column>,
+        observations: Vec<BlockColumn>,
+        infos: Vec<BlockColumn>,
         num_actions: Option<u32>,
         num_envs: u32,
-    ) -> Option<Columns> {
-        let float = Column::new("rewards", pb::DataType::Float32, &[])?;
-        let flags = |name| Column::new(name, pb::DataType::Bool, &[]);
+    ) -> Option<BlockColumns> {
+        let float = BlockColumn::new("rewards", pb::DataType::Float32, &[])?;
+        let flags = |name| BlockColumn::new(name, pb::DataType::Bool, &[]);
         let bits = |num_actions: u32| {
-            let column = Column::new("action_mask", pb::DataType::Uint8, &[num_actions.div_ceil(8)])?;
+            let column = BlockColumn::new("action_mask", pb::DataType::Uint8, &[num_actions.div_ceil(8)])?;
             Some((column, num_actions as usize))
         };
         let mask = match num_actions {
@@ -159,7 +159,7 @@ impl Columns {
         };
         let outcome = [float, flags("terminated")?, flags("truncated")?];
         let (final_infos, num_envs) = (infos.clone(), num_envs as usize);
-        let columns = Columns { outcome, observations, infos, final_infos, mask, num_envs };
+        let columns = BlockColumns { outcome, observations, infos, final_infos, mask, num_envs };
         let is_small =
             |bytes: usize| bytes.checked_mul(columns.num_envs).is_some_and(|bytes| bytes <= MAX_BYTES);
         (columns.num_envs > 0 && columns.row_bytes().all(is_small)).then_some(columns)
@@ -181,7 +181,11 @@ impl Columns {
     ///
     /// # Errors
     /// What the answer has instead of a tensor.
-    pub(crate) fn parts<'a>(&self, answer: &Answer<'a>, rows: usize) -> Result<Parts<'a>, DecodeError> {
+    pub(crate) fn parts<'a>(
+        &self,
+        answer: &ShownAnswer<'a>,
+        rows: usize,
+    ) -> Result<BlockParts<'a>, DecodeError> {
         let mut parts = match answer.outcome {
             Some(outcome) => {
                 let read = self.outcome.iter().zip(outcome);
@@ -202,13 +206,13 @@ impl Columns {
     }
 
     /// The data of every tensor in a block of so many rows.
-    pub(crate) fn parts_of<'a>(&self, block: &'a [u8], rows: usize) -> Parts<'a> {
+    pub(crate) fn parts_of<'a>(&self, block: &'a [u8], rows: usize) -> BlockParts<'a> {
         let starts = self.layout(rows).starts.into_iter();
         starts.zip(self.row_bytes()).map(|(start, bytes)| block[start..][..bytes * rows].into()).collect()
     }
 
     /// Replaces the contents of a block of so many rows by the data of an answer.
-    pub(crate) fn write(&self, parts: &Parts<'_>, rows: usize, block: &mut Vec<u8>) {
+    pub(crate) fn write(&self, parts: &BlockParts<'_>, rows: usize, block: &mut Vec<u8>) {
         let layout = self.layout(rows);
         block.clear();
         for (place, (part, &start)) in parts.iter().zip(&layout.starts).enumerate() {
@@ -238,22 +242,27 @@ impl Columns {
         &self,
         finals: &'a pb::FinalBatch,
         rows: usize,
-    ) -> Result<Finals<'a>, DecodeError> {
+    ) -> Result<FinalParts<'a>, DecodeError> {
         let ended = &finals.rows;
         if !ended.is_sorted_by(|a, b| a < b) || ended.last().is_some_and(|&last| last as usize >= rows) {
             return Err(wrong("final_batch.rows", format!("are {ended:?} of {rows}")));
         }
         let mut parts = all(&self.observations, &finals.observations, ended.len())?;
         parts.extend(all(&self.infos, &finals.infos, ended.len())?);
-        Ok(Finals { ended, parts })
+        Ok(FinalParts { ended, parts })
     }
 
     /// Replaces the last states in a block. Infos of rows without an ended episode are 0.
     ///
     /// # Errors
     /// As for [`Block::fill`].
-    pub(crate) fn write_finals(&self, py: Python<'_>, block: &Block, finals: &Finals<'_>) -> PyResult<()> {
-        let Finals { ended, parts } = finals;
+    pub(crate) fn write_finals(
+        &self,
+        py: Python<'_>,
+        block: &Block,
+        finals: &FinalParts<'_>,
+    ) -> PyResult<()> {
+        let FinalParts { ended, parts } = finals;
         let layout = self.final_layout(block.rows);
         block.fill_finals(py, ended, layout.num_bytes, |before, bytes| {
             let (flags, rows) = (layout.starts[0], layout.starts[1]);
@@ -285,7 +294,7 @@ impl Columns {
     pub(crate) fn merge(
         &self,
         block: &Block,
-        others: Others<'_>,
+        others: OtherRows<'_>,
         some: &[(&Block, Vec<u32>)],
     ) -> PyResult<()> {
         let layout = self.layout(self.num_envs);
@@ -295,7 +304,7 @@ impl Columns {
             (part.rows, part.len) == (rows.len(), layout.num_bytes)
                 && rows.iter().all(|&row| (row as usize) < self.num_envs)
         };
-        let before = if let Others::As(before) = &others { Some(*before) } else { None };
+        let before = if let OtherRows::As(before) = &others { Some(*before) } else { None };
         if !(is_whole(block) && before.is_none_or(is_whole) && some.iter().zip(&places).all(fits)) {
             return Err(PyValueError::new_err("the block is another session's"));
         }
@@ -306,7 +315,7 @@ impl Columns {
         let infos = 3 + self.observations.len()..3 + self.observations.len() + self.infos.len();
         let filled = block.fill(|bytes| {
             let stays = match others {
-                Others::Observed(observe) => {
+                OtherRows::Observed(observe) => {
                     observe(bytes);
                     true
                 }
@@ -345,7 +354,11 @@ fn wrong(field: &str, problem: impl Into<String>) -> DecodeError {
 }
 
 /// The data of a list of tensors.
-fn all<'a>(columns: &[Column], tensors: &'a [pb::Tensor], rows: usize) -> Result<Vec<&'a [u8]>, DecodeError> {
+fn all<'a>(
+    columns: &[BlockColumn],
+    tensors: &'a [pb::Tensor],
+    rows: usize,
+) -> Result<Vec<&'a [u8]>, DecodeError> {
     if columns.len() != tensors.len() {
         let problem =
             format!("has {} tensors for the {} fields of the session", tensors.len(), columns.len());

@@ -22,7 +22,7 @@ use tonic::Code;
 use super::CallError;
 use super::block::{Block, read_ids};
 use super::call::decoded;
-use super::columns::{Answer, Column, Columns, Finals, Parts, put};
+use super::columns::{BlockColumn, BlockColumns, BlockParts, FinalParts, ShownAnswer, put};
 use super::failure::{AnswerError, Failure, raised, unfit};
 use super::session::{PySession, asked, others};
 use super::session_stream::PySessionStream;
@@ -33,21 +33,21 @@ pub(crate) struct PyListing {
     session: Py<PySession>,
     stream: PySessionStream,
     /// The tensors of its answers.
-    columns: Columns,
+    columns: BlockColumns,
     /// The source of each observation.
-    shown: Vec<Shown>,
+    shown: Vec<ShownField>,
     /// The request for placements, without positions.
     request: pb::EnumeratePlacementsRequest,
     rules: pb::Rules,
     rows: usize,
     /// Whether actions without a placement are refused.
     refuses: bool,
-    state: Mutex<State>,
+    state: Mutex<ListingState>,
 }
 
 /// What an observation shows.
 #[derive(Clone, Copy)]
-enum Shown {
+enum ShownField {
     /// An observation of the session, by its index.
     Session(usize),
     Rows(OfRows),
@@ -75,7 +75,7 @@ impl OfRows {
 }
 
 #[derive(Default)]
-struct State {
+struct ListingState {
     /// The session's action for each row of each environment. A row without a placement has an action that does not exist
     /// for the piece.
     actions: Vec<i32>,
@@ -86,25 +86,25 @@ struct State {
     /// Memory for the answers of the short way.
     bytes: Vec<u8>,
     /// Steps that were sent ahead.
-    sent: VecDeque<Sent>,
+    sent: VecDeque<SentRows>,
 }
 
 /// A step that was sent ahead.
-struct Sent {
+struct SentRows {
     env_ids: Option<Vec<u32>>,
     /// The answer of which only the placements are missing.
     stepped: Option<Answered>,
 }
 
 /// The answer to a call before the rows are added.
-struct Seen<'a> {
-    parts: Parts<'a>,
-    finals: Option<Finals<'a>>,
+struct SeenAnswer<'a> {
+    parts: BlockParts<'a>,
+    finals: Option<FinalParts<'a>>,
     is_step: bool,
 }
 
 /// The placements of some positions.
-struct Listed {
+struct ListedRows {
     /// The first placement of each position, and the number of all.
     offsets: Vec<usize>,
     actions: Vec<i32>,
@@ -113,9 +113,9 @@ struct Listed {
 }
 
 /// Where the rows of an environment come from: a list, and the position in it; `None` if it has none.
-type Origin<'a> = Option<(&'a Listed, usize)>;
+type RowOrigin<'a> = Option<(&'a ListedRows, usize)>;
 
-impl Listed {
+impl ListedRows {
     /// The placements of a position, at most so many.
     fn of(&self, position: usize, most: usize) -> std::ops::Range<usize> {
         let (start, end) = (self.offsets[position], self.offsets[position + 1]);
@@ -129,7 +129,7 @@ impl PyListing {
     }
 
     /// The state, unless another thread has it.
-    fn state(&self) -> PyResult<MutexGuard<'_, State>> {
+    fn state(&self) -> PyResult<MutexGuard<'_, ListingState>> {
         self.state.try_lock().map_err(|_| PyValueError::new_err("another thread steps this session"))
     }
 
@@ -150,7 +150,7 @@ impl PyListing {
     }
 
     /// Lists placements of environments, while nothing is in flight.
-    fn list(&self, py: Python<'_>, env_ids: Option<&[u32]>) -> PyResult<Listed> {
+    fn list(&self, py: Python<'_>, env_ids: Option<&[u32]>) -> PyResult<ListedRows> {
         let (session, stream) = (self.session.get(), &self.stream);
         let short = if stream.is_idle() { session.enumerate(py, &self.request(env_ids)) } else { None };
         let answer = match short {
@@ -161,7 +161,7 @@ impl PyListing {
     }
 
     /// Reads the placements of so many positions.
-    fn read(&self, mut answer: pb::EnumeratePlacementsResponse, positions: usize) -> PyResult<Listed> {
+    fn read(&self, mut answer: pb::EnumeratePlacementsResponse, positions: usize) -> PyResult<ListedRows> {
         placements::check(&mut answer, positions as u32).map_err(unfit)?;
         let numbers = |tensor: &Option<pb::Tensor>| {
             let data = tensor.as_ref().map_or(&[][..], |tensor| &*tensor.data);
@@ -169,7 +169,7 @@ impl PyListing {
         };
         let (actions, offsets) = (numbers(&answer.actions), numbers(&answer.row_offsets));
         let data = self.shown.iter().zip(&self.columns.observations).map(|(shown, padded)| {
-            let Shown::Rows(of_rows) = shown else { return Ok((Bytes::new(), 0)) };
+            let ShownField::Rows(of_rows) = shown else { return Ok((Bytes::new(), 0)) };
             let (tensor, shape) = match of_rows {
                 OfRows::Features => (&answer.features, &padded.shape[1..]),
                 OfRows::Rewards => (&answer.rewards, &[][..]),
@@ -190,7 +190,7 @@ impl PyListing {
             }
             Ok((tensor.data.clone(), row_bytes))
         });
-        Ok(Listed {
+        Ok(ListedRows {
             data: data.collect::<PyResult<_>>()?,
             actions,
             offsets: offsets.into_iter().map(|offset| offset as usize).collect(),
@@ -201,7 +201,7 @@ impl PyListing {
     fn chosen(
         &self,
         py: Python<'_>,
-        state: &mut State,
+        state: &mut ListingState,
         rows: &[i32],
         env_ids: Option<&[u32]>,
     ) -> PyResult<Vec<i32>> {
@@ -230,7 +230,7 @@ impl PyListing {
     }
 
     /// Remembers the actions of these environments.
-    fn adopt(&self, state: &mut State, listed: &Listed, env_ids: Option<&[u32]>) {
+    fn adopt(&self, state: &mut ListingState, listed: &ListedRows, env_ids: Option<&[u32]>) {
         let rows = self.rows;
         for position in 0..listed.offsets.len() - 1 {
             let start = env_ids.map_or(position, |ids| ids[position] as usize) * rows;
@@ -254,19 +254,19 @@ impl PyListing {
         &self,
         py: Python<'_>,
         block: &Block,
-        state: &mut State,
-        seen: &Seen<'_>,
-        (listed, env_ids): (&Listed, Option<&[u32]>),
+        state: &mut ListingState,
+        seen: &SeenAnswer<'_>,
+        (listed, env_ids): (&ListedRows, Option<&[u32]>),
     ) -> PyResult<()> {
         self.adopt(state, listed, env_ids);
         let count = block.rows;
-        let mut origins: Vec<Origin<'_>> = (0..count).map(|position| Some((listed, position))).collect();
+        let mut origins: Vec<RowOrigin<'_>> = (0..count).map(|position| Some((listed, position))).collect();
         let (terminated, truncated) = (&seen.parts[1], &seen.parts[2]);
         let is_cut = |row: usize| seen.is_step && truncated[row] != 0 && terminated[row] == 0;
         // Last states are in the answer, unless the next episodes are.
-        let mut last: Vec<Origin<'_>> = Vec::new();
+        let mut last: Vec<RowOrigin<'_>> = Vec::new();
         let (listed_cut, cut) = match &seen.finals {
-            Some(Finals { ended, parts }) => {
+            Some(FinalParts { ended, parts }) => {
                 last.resize(ended.len(), None);
                 let rows: Vec<usize> = (0..ended.len()).filter(|&at| is_cut(ended[at] as usize)).collect();
                 self.list_cut(py, &rows, |at| parts[at])?
@@ -305,10 +305,10 @@ impl PyListing {
         py: Python<'_>,
         episodes: &[usize],
         observed: impl Fn(usize) -> &'a [u8],
-    ) -> PyResult<(Listed, Vec<usize>)> {
+    ) -> PyResult<(ListedRows, Vec<usize>)> {
         let columns = &self.session.get().columns()?.observations;
         let named = |name: &str| columns.iter().position(|column| column.name == name);
-        let none = || Listed {
+        let none = || ListedRows {
             offsets: vec![0],
             actions: Vec::new(),
             data: vec![(Bytes::new(), 0); self.shown.len()],
@@ -364,7 +364,7 @@ impl PyListing {
     }
 
     /// Writes the tensors of an answer, and the rows of each environment.
-    fn write(&self, parts: &Parts<'_>, origins: &[Origin<'_>], bytes: &mut Vec<u8>) {
+    fn write(&self, parts: &BlockParts<'_>, origins: &[RowOrigin<'_>], bytes: &mut Vec<u8>) {
         let layout = self.columns.layout(origins.len());
         let num_observed = self.session.get().columns().map_or(0, |columns| columns.observations.len());
         let (outcome, rest) = parts.split_at(3);
@@ -391,14 +391,14 @@ impl PyListing {
     fn write_observation<'a>(
         &self,
         at: usize,
-        origins: &[Origin<'_>],
+        origins: &[RowOrigin<'_>],
         observed: impl Fn(usize) -> &'a [u8],
         bytes: &mut Vec<u8>,
     ) {
         let column = &self.columns.observations[at];
         let of_rows = match self.shown[at] {
-            Shown::Session(index) => return bytes.extend_from_slice(observed(index)),
-            Shown::Rows(of_rows) => of_rows,
+            ShownField::Session(index) => return bytes.extend_from_slice(observed(index)),
+            ShownField::Rows(of_rows) => of_rows,
         };
         for origin in origins {
             let end = bytes.len() + column.row_bytes;
@@ -429,7 +429,7 @@ impl PyListing {
     }
 
     /// Appends the masks of the rows. Without placements, row 0 is allowed, so that a distribution over allowed rows exists.
-    fn write_masks(&self, origins: &[Origin<'_>], bytes: &mut Vec<u8>) {
+    fn write_masks(&self, origins: &[RowOrigin<'_>], bytes: &mut Vec<u8>) {
         for origin in origins {
             let end = bytes.len() + self.rows;
             let present = origin.map_or(0, |(listed, position)| listed.of(position, self.rows).len());
@@ -443,8 +443,8 @@ impl PyListing {
         &self,
         py: Python<'_>,
         block: &Block,
-        finals: &Finals<'_>,
-        origins: &[Origin<'_>],
+        finals: &FinalParts<'_>,
+        origins: &[RowOrigin<'_>],
     ) -> PyResult<()> {
         let mut shown = Vec::new();
         for at in 0..self.shown.len() {
@@ -456,7 +456,7 @@ impl PyListing {
         self.write_masks(origins, &mut masks);
         let infos = &finals.parts[finals.parts.len() - self.columns.infos.len()..];
         let parts = shown.iter().map(Vec::as_slice).chain(infos.iter().copied()).chain([&*masks]).collect();
-        self.columns.write_finals(py, block, &Finals { ended: finals.ended, parts })
+        self.columns.write_finals(py, block, &FinalParts { ended: finals.ended, parts })
     }
 
     /// Makes a call and lists the placements after it.
@@ -464,7 +464,7 @@ impl PyListing {
         &self,
         py: Python<'_>,
         block: &Block,
-        state: &mut State,
+        state: &mut ListingState,
         asked: Asked,
         env_ids: Option<&[u32]>,
     ) -> PyResult<()> {
@@ -491,7 +491,7 @@ impl PyListing {
         &self,
         py: Python<'_>,
         block: &Block,
-        state: &mut State,
+        state: &mut ListingState,
         answered: &Answered,
         (listed, env_ids): (&Answered, Option<&[u32]>),
     ) -> PyResult<()> {
@@ -499,15 +499,15 @@ impl PyListing {
         let listed = self.read(listed.decode().map_err(raised)?, block.rows)?;
         if is_step {
             let answer: pb::StepResponse = answered.decode().map_err(raised)?;
-            let parts = columns.parts(&Answer::of_step(&answer), block.rows).map_err(unfit)?;
+            let parts = columns.parts(&ShownAnswer::of_step(&answer), block.rows).map_err(unfit)?;
             let finals = answer.final_batch.as_ref().map(|finals| columns.finals(finals, block.rows));
             let finals = finals.transpose().map_err(unfit)?;
-            let seen = Seen { parts, finals, is_step };
+            let seen = SeenAnswer { parts, finals, is_step };
             return self.fill(py, block, state, &seen, (&listed, env_ids));
         }
         let answer: pb::ResetResponse = decoded(&answered.message)?;
-        let parts = columns.parts(&Answer::of_reset(&answer), block.rows).map_err(unfit)?;
-        self.fill(py, block, state, &Seen { parts, finals: None, is_step }, (&listed, env_ids))
+        let parts = columns.parts(&ShownAnswer::of_reset(&answer), block.rows).map_err(unfit)?;
+        self.fill(py, block, state, &SeenAnswer { parts, finals: None, is_step }, (&listed, env_ids))
     }
 
     /// Makes a call the short way, which writes an answer, and lists the placements after it. Returns whether it did.
@@ -515,7 +515,7 @@ impl PyListing {
         &self,
         py: Python<'_>,
         block: &Block,
-        state: &mut State,
+        state: &mut ListingState,
         is_step: bool,
         env_ids: Option<&[u32]>,
         call: impl FnOnce(&PySession, &mut Vec<u8>) -> Option<Option<FinalRows>>,
@@ -533,8 +533,8 @@ impl PyListing {
             }
             Some(finals) => self.list(py, env_ids).and_then(|listed| {
                 let parts = session.columns()?.parts_of(&bytes, block.rows);
-                let finals = finals.as_ref().map(Finals::of);
-                self.fill(py, block, state, &Seen { parts, finals, is_step }, (&listed, env_ids))?;
+                let finals = finals.as_ref().map(FinalParts::of);
+                self.fill(py, block, state, &SeenAnswer { parts, finals, is_step }, (&listed, env_ids))?;
                 state.is_current = was_current || env_ids.is_none();
                 Ok(true)
             }),
@@ -573,7 +573,7 @@ impl PyListing {
     fn translated(
         &self,
         py: Python<'_>,
-        state: &mut State,
+        state: &mut ListingState,
         kind: &str,
         request: &[u8],
     ) -> PyResult<(Option<Vec<u32>>, Asked)> {
@@ -642,25 +642,25 @@ impl PyListing {
         let config = told.config.clone().unwrap_or_default();
         let rows = told.action_spec.as_ref().map_or(0, |spec| spec.high() as usize) + 1;
         let mut columns =
-            Columns::of(&told).ok_or_else(|| PyValueError::new_err("no block can have such tensors"))?;
+            BlockColumns::of(&told).ok_or_else(|| PyValueError::new_err("no block can have such tensors"))?;
         if config.action_mask_format() == pb::ActionMaskFormat::Bits {
-            let mask = Column::new("action_mask", pb::DataType::Bool, &[rows as u32])
+            let mask = BlockColumn::new("action_mask", pb::DataType::Bool, &[rows as u32])
                 .expect("no longer than a mask");
             columns.final_infos.push(mask);
         }
         let observed = &session.get().columns()?.observations;
         let shown = columns.observations.iter().map(|column| {
-            let own = || observed.iter().position(|known| known.name == column.name).map(Shown::Session);
-            OfRows::named(&column.name).map(Shown::Rows).or_else(own)
+            let own = || observed.iter().position(|known| known.name == column.name).map(ShownField::Session);
+            OfRows::named(&column.name).map(ShownField::Rows).or_else(own)
         });
         let shown = shown.collect::<Option<Vec<_>>>();
         let shown = shown.ok_or_else(|| PyValueError::new_err("the session lacks an observation"))?;
         let size = rows * columns.num_envs;
-        let state = State {
+        let state = ListingState {
             actions: vec![0; size],
             accepted: vec![true; size],
             is_current: true,
-            ..State::default()
+            ..ListingState::default()
         };
         Ok(PyListing {
             session,
@@ -755,7 +755,10 @@ impl PyListing {
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let mut state = self.state()?;
         let (env_ids, asked) = self.translated(py, &mut state, kind, request)?;
-        let block = self.own(block.get(), env_ids.as_ref().map_or(self.columns.num_envs, Vec::len))?;
+        // The server refuses a longer list than that of all environments.
+        let num_envs = self.columns.num_envs;
+        let block =
+            self.own(block.get(), env_ids.as_ref().map_or(num_envs, |ids| ids.len().min(num_envs)))?;
         self.observe_asked(py, block, &mut state, asked, env_ids.as_deref()).map(|()| None)
     }
 
@@ -834,14 +837,14 @@ impl PyListing {
     fn push(
         &self,
         py: Python<'_>,
-        state: &mut State,
+        state: &mut ListingState,
         asked: Asked,
         env_ids: Option<Vec<u32>>,
     ) -> PyResult<()> {
         let stream = &self.stream;
         stream.push(py, asked)?;
         stream.push(py, self.asks(env_ids.as_deref()))?;
-        state.sent.push_back(Sent { env_ids, stepped: None });
+        state.sent.push_back(SentRows { env_ids, stepped: None });
         Ok(())
     }
 }

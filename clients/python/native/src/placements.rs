@@ -11,7 +11,7 @@ use super::failure::unfit;
 
 /// What Python learns of an answer: the columns in a block, each with its name, the number of its type, its shape and its
 /// place; then the names of the features, the session's number, and the digits of a placement with their sizes and meanings.
-pub(crate) type Listed =
+pub(crate) type ReadPlacements =
     (Block, Vec<(&'static str, i32, Vec<u32>, usize)>, Vec<String>, u64, Vec<(String, u32, String)>);
 
 /// Reads an encoded answer about so many positions.
@@ -19,12 +19,15 @@ pub(crate) type Listed =
 /// # Errors
 /// `AnswerError` if columns are missing, or do not fit each other.
 #[pyfunction]
-pub(crate) fn read_placements(encoded: &[u8], positions: usize) -> PyResult<Listed> {
+pub(crate) fn read_placements(encoded: &[u8], positions: usize) -> PyResult<ReadPlacements> {
     listed(decoded(encoded)?, positions)
 }
 
 /// The columns of an answer about so many positions.
-pub(crate) fn listed(mut answer: pb::EnumeratePlacementsResponse, positions: usize) -> PyResult<Listed> {
+pub(crate) fn listed(
+    mut answer: pb::EnumeratePlacementsResponse,
+    positions: usize,
+) -> PyResult<ReadPlacements> {
     check(&mut answer, positions as u32).map_err(unfit)?;
     if answer.placement_digits.is_empty() {
         return Err(unfit(DecodeError::missing("placement_digits")));

@@ -27,10 +27,10 @@ use tonic::Status;
 
 use super::block::{Block, read_actions, read_ids};
 use super::call::{Metadata, decoded, message, metadata_of, refused, seconds};
-use super::columns::{Answer, Column, Columns, Finals, Others};
+use super::columns::{BlockColumn, BlockColumns, FinalParts, OtherRows, ShownAnswer};
 use super::executor::Executor;
 use super::failure::{AnswerError, Failed, described, raised, unfit};
-use super::placements::{Listed, listed};
+use super::placements::{ReadPlacements, listed};
 use super::way::{Way, way};
 
 /// Work from which on releasing the GIL pays.
@@ -54,7 +54,7 @@ pub(crate) struct PySession {
     direct: RwLock<Option<Direct>>,
     is_long: bool,
     /// `None` if memory cannot hold such tensors.
-    columns: Option<Columns>,
+    columns: Option<BlockColumns>,
     /// Size of a block for all environments.
     whole_bytes: usize,
     /// The last sequence number that this caller knows. The call itself updates it, so no signal can come in between.
@@ -73,7 +73,7 @@ impl PySession {
     fn new(py: Python<'_>, held: HeldSession, way: Way, raised: Raised) -> PyResult<PySession> {
         // Without the GIL, which the call that holds the session's lock may need.
         let direct = py.detach(|| way.direct(held.name()).transpose().map_err(|status| refused(*status)))?;
-        let columns = Columns::of(held.description());
+        let columns = BlockColumns::of(held.description());
         Ok(PySession {
             number: held.number().into(),
             is_long: direct.as_ref().is_some_and(|direct| direct.work() > LONG),
@@ -94,7 +94,7 @@ impl PySession {
     ///
     /// # Errors
     /// `ValueError` if memory cannot hold them.
-    pub(crate) fn columns(&self) -> PyResult<&Columns> {
+    pub(crate) fn columns(&self) -> PyResult<&BlockColumns> {
         self.columns.as_ref().ok_or_else(|| PyValueError::new_err("no block can have such tensors"))
     }
 
@@ -155,7 +155,7 @@ impl PySession {
         let done = block.fill(|bytes| self.step_into(py, (actions, None), bytes).ok_or(()))?;
         let Some(Ok(finals)) = done else { return Ok(false) };
         match &finals {
-            Some(finals) => self.columns()?.write_finals(py, block, &Finals::of(finals))?,
+            Some(finals) => self.columns()?.write_finals(py, block, &FinalParts::of(finals))?,
             None => block.forget_finals(),
         }
         Ok(true)
@@ -250,7 +250,7 @@ impl PySession {
         answered: &Answered,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let (columns, rows) = (self.columns()?, block.rows);
-        let write = |answer: &Answer<'_>| {
+        let write = |answer: &ShownAnswer<'_>| {
             let parts = columns.parts(answer, rows).map_err(unfit)?;
             let filled = block.fill(|bytes| {
                 columns.write(&parts, rows, bytes);
@@ -262,11 +262,11 @@ impl PySession {
             if *answered.kind != STEP {
                 // A restore has an answer with the fields of a reset.
                 let answer: pb::ResetResponse = decoded(&answered.message)?;
-                write(&Answer::of_reset(&answer))?;
+                write(&ShownAnswer::of_reset(&answer))?;
                 return Ok(None);
             }
             let answer: pb::StepResponse = answered.decode().map_err(raised)?;
-            write(&Answer::of_step(&answer))?;
+            write(&ShownAnswer::of_step(&answer))?;
             Ok::<_, PyErr>(Some(answer))
         };
         let stepped = if block.len < LARGE { fill() } else { py.detach(fill) }?;
@@ -278,7 +278,7 @@ impl PySession {
             None => block.forget_finals(),
         }
         let actions = stepped.as_ref().and_then(|answer| answer.actions.as_ref()).map(|actions| {
-            let column = Column::new("actions", pb::DataType::Int32, &[]).expect("four bytes a row");
+            let column = BlockColumn::new("actions", pb::DataType::Int32, &[]).expect("four bytes a row");
             let data = column.data(Some(actions), rows).map_err(unfit)?;
             Ok(PyBytes::new(py, data))
         });
@@ -477,7 +477,7 @@ impl PySession {
         Ok(self.columns()?.final_layout(rows).starts)
     }
 
-    /// Makes an answer about all environments: see `Columns::merge`.
+    /// Makes an answer about all environments: see `BlockColumns::merge`.
     fn merge(
         &self,
         py: Python<'_>,
@@ -535,7 +535,7 @@ impl PySession {
         Ok(matches!(done, Some(Ok(()))))
     }
 
-    /// Starts episodes like `reset`, with an answer about all environments in the block: see `Columns::merge`.
+    /// Starts episodes like `reset`, with an answer about all environments in the block: see `BlockColumns::merge`.
     pub(crate) fn reset_some(
         &self,
         py: Python<'_>,
@@ -548,7 +548,7 @@ impl PySession {
             return Ok(false);
         }
         let part = Block::new(bytes, ids.len());
-        self.merged(py, block.get(), Others::Nothing, &[(&part, ids)]).map(|()| true)
+        self.merged(py, block.get(), OtherRows::Nothing, &[(&part, ids)]).map(|()| true)
     }
 
     /// Makes a call of this kind, a step, a reset or a restore, with an encoded request, and the answer in a block. Returns
@@ -573,7 +573,7 @@ impl PySession {
     }
 
     /// Lists placements of so many environments, by an encoded request.
-    fn placements(&self, py: Python<'_>, request: &[u8], positions: usize) -> PyResult<Listed> {
+    fn placements(&self, py: Python<'_>, request: &[u8], positions: usize) -> PyResult<ReadPlacements> {
         let request: pb::EnumeratePlacementsRequest = decoded(request)?;
         let answer = match self.enumerate(py, &request) {
             Some(answer) => answer,
@@ -626,7 +626,7 @@ impl PySession {
         &self,
         py: Python<'_>,
         block: &Block,
-        others: Others<'_>,
+        others: OtherRows<'_>,
         some: &[(&Block, Vec<u32>)],
     ) -> PyResult<()> {
         let direct = self.direct.try_read().ok();
@@ -637,7 +637,7 @@ impl PySession {
         let mut observe = |bytes: &mut Vec<u8>| {
             let _ = py.detach(|| direct.observe(bytes));
         };
-        self.columns()?.merge(block, Others::Observed(&mut observe), some)
+        self.columns()?.merge(block, OtherRows::Observed(&mut observe), some)
     }
 
     /// Performs one action per environment, with the answer in a block. Does nothing without actions.
@@ -659,8 +659,8 @@ impl PySession {
 }
 
 /// What other environments show in an answer that is made of answers about some.
-pub(crate) fn others<'a>(before: Option<&'a Bound<'_, Block>>) -> Others<'a> {
-    before.map_or(Others::Nothing, |before| Others::As(before.get()))
+pub(crate) fn others<'a>(before: Option<&'a Bound<'_, Block>>) -> OtherRows<'a> {
+    before.map_or(OtherRows::Nothing, |before| OtherRows::As(before.get()))
 }
 
 /// A step of all environments.

@@ -15,7 +15,7 @@ use super::block::Block;
 use super::call::decoded;
 use super::executor::Executor;
 use super::failure::raised;
-use super::placements::{Listed, listed};
+use super::placements::{ReadPlacements, listed};
 use super::session::{PySession, asked, encoded_answer, step};
 
 /// One long call for many requests to a session.
@@ -182,7 +182,7 @@ impl PySessionStream {
     }
 
     /// Lists placements of so many environments, by an encoded request.
-    fn placements(&self, py: Python<'_>, request: &[u8], positions: usize) -> PyResult<Listed> {
+    fn placements(&self, py: Python<'_>, request: &[u8], positions: usize) -> PyResult<ReadPlacements> {
         let request: pb::EnumeratePlacementsRequest = decoded(request)?;
         let session = self.session.get();
         let short = if self.is_idle() { session.enumerate(py, &request) } else { None };
@@ -197,7 +197,7 @@ impl PySessionStream {
     }
 
     /// Waits for the answer to the earliest request that was sent ahead, the placements of so many environments.
-    fn receive_placements(&self, py: Python<'_>, positions: usize) -> PyResult<Listed> {
+    fn receive_placements(&self, py: Python<'_>, positions: usize) -> PyResult<ReadPlacements> {
         listed(self.pull(py)?.decode().map_err(raised)?, positions)
     }
 

@@ -16,11 +16,11 @@ use super::session_stream::PySessionStream;
 /// The only environment of a session.
 #[pyclass(frozen, name = "Single", module = "tetrion._native")]
 pub(crate) struct PySingle {
-    source: Source,
+    source: StepSource,
     /// The memory for its answers.
     block: Py<Block>,
-    observations: Vec<Entry>,
-    infos: Vec<Entry>,
+    observations: Vec<DictEntry>,
+    infos: Vec<DictEntry>,
     /// Places of the reward and of both flags.
     outcome: [usize; 3],
     /// Place and length of the action mask.
@@ -29,33 +29,33 @@ pub(crate) struct PySingle {
 }
 
 /// What takes the steps.
-enum Source {
+enum StepSource {
     Session(Py<PySession>),
     Stream(Py<PySessionStream>),
     Listing(Py<PyListing>),
 }
 
 /// An entry of a dictionary.
-struct Entry {
+struct DictEntry {
     name: Py<PyString>,
-    value: Value,
+    value: EntryValue,
 }
 
 /// What makes the value of an entry from the answer.
-enum Value {
+enum EntryValue {
     /// This function, which returns a new array.
     Array(Py<PyAny>),
     /// Python's number at this place.
-    Number(Kind, usize),
+    Number(NumberKind, usize),
     /// The number at this place, in this type of numpy.
-    Scalar(Kind, usize, Py<PyAny>),
+    Scalar(NumberKind, usize, Py<PyAny>),
     /// The member of this list with the number at this place, its last one for -1.
-    Choice(Kind, usize, Py<PyList>),
+    Choice(NumberKind, usize, Py<PyList>),
 }
 
 /// The type of a number. Unsigned numbers of 64 bits are read with a sign, bit for bit.
 #[derive(Clone, Copy)]
-enum Kind {
+enum NumberKind {
     Bool,
     I8,
     U8,
@@ -68,58 +68,58 @@ enum Kind {
     F64,
 }
 
-impl Kind {
+impl NumberKind {
     /// The kind that numpy writes like this.
-    fn of(dtype: &str) -> Option<Kind> {
+    fn of(dtype: &str) -> Option<NumberKind> {
         Some(match dtype {
-            "|b1" => Kind::Bool,
-            "|i1" => Kind::I8,
-            "|u1" => Kind::U8,
-            "<i2" => Kind::I16,
-            "<u2" => Kind::U16,
-            "<i4" => Kind::I32,
-            "<u4" => Kind::U32,
-            "<i8" | "<u8" => Kind::I64,
-            "<f4" => Kind::F32,
-            "<f8" => Kind::F64,
+            "|b1" => NumberKind::Bool,
+            "|i1" => NumberKind::I8,
+            "|u1" => NumberKind::U8,
+            "<i2" => NumberKind::I16,
+            "<u2" => NumberKind::U16,
+            "<i4" => NumberKind::I32,
+            "<u4" => NumberKind::U32,
+            "<i8" | "<u8" => NumberKind::I64,
+            "<f4" => NumberKind::F32,
+            "<f8" => NumberKind::F64,
             _ => return None,
         })
     }
 
     fn size(self) -> usize {
         match self {
-            Kind::Bool | Kind::I8 | Kind::U8 => 1,
-            Kind::I16 | Kind::U16 => 2,
-            Kind::I32 | Kind::U32 | Kind::F32 => 4,
-            Kind::I64 | Kind::F64 => 8,
+            NumberKind::Bool | NumberKind::I8 | NumberKind::U8 => 1,
+            NumberKind::I16 | NumberKind::U16 => 2,
+            NumberKind::I32 | NumberKind::U32 | NumberKind::F32 => 4,
+            NumberKind::I64 | NumberKind::F64 => 8,
         }
     }
 
     fn integer(self, bytes: &[u8], at: usize) -> i64 {
         match self {
-            Kind::Bool | Kind::U8 => bytes[at].into(),
-            Kind::I8 => (bytes[at] as i8).into(),
-            Kind::I16 => i16::from_le_bytes(part(bytes, at)).into(),
-            Kind::U16 => u16::from_le_bytes(part(bytes, at)).into(),
-            Kind::I32 => i32::from_le_bytes(part(bytes, at)).into(),
-            Kind::U32 => u32::from_le_bytes(part(bytes, at)).into(),
-            Kind::I64 => i64::from_le_bytes(part(bytes, at)),
-            Kind::F32 | Kind::F64 => self.float(bytes, at) as i64,
+            NumberKind::Bool | NumberKind::U8 => bytes[at].into(),
+            NumberKind::I8 => (bytes[at] as i8).into(),
+            NumberKind::I16 => i16::from_le_bytes(part(bytes, at)).into(),
+            NumberKind::U16 => u16::from_le_bytes(part(bytes, at)).into(),
+            NumberKind::I32 => i32::from_le_bytes(part(bytes, at)).into(),
+            NumberKind::U32 => u32::from_le_bytes(part(bytes, at)).into(),
+            NumberKind::I64 => i64::from_le_bytes(part(bytes, at)),
+            NumberKind::F32 | NumberKind::F64 => self.float(bytes, at) as i64,
         }
     }
 
     fn float(self, bytes: &[u8], at: usize) -> f64 {
         match self {
-            Kind::F32 => f32::from_le_bytes(part(bytes, at)).into(),
-            Kind::F64 => f64::from_le_bytes(part(bytes, at)),
+            NumberKind::F32 => f32::from_le_bytes(part(bytes, at)).into(),
+            NumberKind::F64 => f64::from_le_bytes(part(bytes, at)),
             _ => self.integer(bytes, at) as f64,
         }
     }
 
     fn number<'py>(self, py: Python<'py>, bytes: &[u8], at: usize) -> Bound<'py, PyAny> {
         match self {
-            Kind::Bool => PyBool::new(py, bytes[at] != 0).to_owned().into_any(),
-            Kind::F32 | Kind::F64 => PyFloat::new(py, self.float(bytes, at)).into_any(),
+            NumberKind::Bool => PyBool::new(py, bytes[at] != 0).to_owned().into_any(),
+            NumberKind::F32 | NumberKind::F64 => PyFloat::new(py, self.float(bytes, at)).into_any(),
             _ => PyInt::new(py, self.integer(bytes, at)).into_any(),
         }
     }
@@ -130,17 +130,17 @@ fn part<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
 }
 
 impl PySingle {
-    fn dict<'py>(py: Python<'py>, entries: &[Entry], bytes: &[u8]) -> PyResult<Bound<'py, PyDict>> {
+    fn dict<'py>(py: Python<'py>, entries: &[DictEntry], bytes: &[u8]) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        for Entry { name, value } in entries {
+        for DictEntry { name, value } in entries {
             let name = name.bind(py);
             match value {
-                Value::Array(copy) => dict.set_item(name, copy.bind(py).call0()?)?,
-                Value::Number(kind, at) => dict.set_item(name, kind.number(py, bytes, *at))?,
-                Value::Scalar(kind, at, made) => {
+                EntryValue::Array(copy) => dict.set_item(name, copy.bind(py).call0()?)?,
+                EntryValue::Number(kind, at) => dict.set_item(name, kind.number(py, bytes, *at))?,
+                EntryValue::Scalar(kind, at, made) => {
                     dict.set_item(name, made.bind(py).call1((kind.number(py, bytes, *at),))?)?;
                 }
-                Value::Choice(kind, at, choices) => {
+                EntryValue::Choice(kind, at, choices) => {
                     let choices = choices.bind(py);
                     let choice = kind.integer(bytes, *at);
                     let choice = usize::try_from(choice).unwrap_or(choices.len().saturating_sub(1));
@@ -153,7 +153,7 @@ impl PySingle {
 }
 
 /// The observation, the reward, terminated, truncated and the info.
-type Step<'py> = (Bound<'py, PyDict>, f64, bool, bool, Bound<'py, PyDict>);
+type GymnasiumStep<'py> = (Bound<'py, PyDict>, f64, bool, bool, Bound<'py, PyDict>);
 
 #[pymethods]
 impl PySingle {
@@ -167,20 +167,21 @@ impl PySingle {
     fn new(
         calls: &Bound<'_, PyAny>,
         block: Py<Block>,
-        observations: Vec<MadeOf<'_>>,
-        infos: Vec<MadeOf<'_>>,
+        observations: Vec<EntryParts<'_>>,
+        infos: Vec<EntryParts<'_>>,
         outcome: [usize; 3],
         mask: Option<(usize, usize)>,
     ) -> PyResult<PySingle> {
         let source = if let Ok(session) = calls.cast::<PySession>() {
-            Source::Session(session.clone().unbind())
+            StepSource::Session(session.clone().unbind())
         } else if let Ok(stream) = calls.cast::<PySessionStream>() {
-            Source::Stream(stream.clone().unbind())
+            StepSource::Stream(stream.clone().unbind())
         } else {
             let listing = calls.cast::<PyListing>().map_err(|_| PyTypeError::new_err("expected calls"))?;
-            Source::Listing(listing.clone().unbind())
+            StepSource::Listing(listing.clone().unbind())
         };
-        let entries = |entries: Vec<MadeOf<'_>>| entries.into_iter().map(entry).collect::<PyResult<Vec<_>>>();
+        let entries =
+            |entries: Vec<EntryParts<'_>>| entries.into_iter().map(entry).collect::<PyResult<Vec<_>>>();
         let (observations, infos) = (entries(observations)?, entries(infos)?);
         let ends = observations.iter().chain(&infos).map(|entry| entry.value.end());
         let [reward, terminated, truncated] = outcome;
@@ -194,7 +195,7 @@ impl PySingle {
     }
 
     /// Takes an action. Returns what Gymnasium's `step` does, or None if nothing was done.
-    fn step<'py>(&self, py: Python<'py>, action: i32) -> PyResult<Option<Step<'py>>> {
+    fn step<'py>(&self, py: Python<'py>, action: i32) -> PyResult<Option<GymnasiumStep<'py>>> {
         let block = self.block.bind(py);
         if let Some((start, len)) = self.mask {
             let at = usize::try_from(action).ok().filter(|at| *at < len);
@@ -202,30 +203,30 @@ impl PySingle {
             self.was_allowed.store(block.get().read(is_allowed)?, Relaxed);
         }
         let session = match &self.source {
-            Source::Session(session) => session.get(),
-            Source::Stream(stream) => stream.get().session(),
-            Source::Listing(listing) => listing.get().session(),
+            StepSource::Session(session) => session.get(),
+            StepSource::Stream(stream) => stream.get().session(),
+            StepSource::Listing(listing) => listing.get().session(),
         };
         if session.is_heard() {
             return Ok(None); // Python tells the listeners
         }
         let done = match &self.source {
-            Source::Session(session) => session.get().step_one(py, block, action)?,
-            Source::Stream(stream) => stream.get().step_one(py, block, action)?,
-            Source::Listing(listing) => listing.get().step_one(py, block, action)?,
+            StepSource::Session(session) => session.get().step_one(py, block, action)?,
+            StepSource::Stream(stream) => stream.get().step_one(py, block, action)?,
+            StepSource::Listing(listing) => listing.get().step_one(py, block, action)?,
         };
         done.map(|_| self.stepped(py)).transpose()
     }
 
     /// What Gymnasium's `step` returns for the answer in the block.
-    fn stepped<'py>(&self, py: Python<'py>) -> PyResult<Step<'py>> {
+    fn stepped<'py>(&self, py: Python<'py>) -> PyResult<GymnasiumStep<'py>> {
         self.block.get().read(|bytes| {
             let observation = PySingle::dict(py, &self.observations, bytes)?;
             let info = PySingle::dict(py, &self.infos, bytes)?;
             let [reward, terminated, truncated] = self.outcome;
             Ok((
                 observation,
-                Kind::F32.float(bytes, reward),
+                NumberKind::F32.float(bytes, reward),
                 bytes[terminated] != 0,
                 bytes[truncated] != 0,
                 info,
@@ -249,28 +250,29 @@ impl PySingle {
 }
 
 /// The name of an entry, the kind of its value, the type and the place of a number, and what makes the value.
-type MadeOf<'py> = (Bound<'py, PyString>, String, String, usize, Bound<'py, PyAny>);
+type EntryParts<'py> = (Bound<'py, PyString>, String, String, usize, Bound<'py, PyAny>);
 
-fn entry((name, value, dtype, at, made): MadeOf<'_>) -> PyResult<Entry> {
-    let kind = || Kind::of(&dtype).ok_or_else(|| PyValueError::new_err(format!("no number is {dtype}")));
+fn entry((name, value, dtype, at, made): EntryParts<'_>) -> PyResult<DictEntry> {
+    let kind =
+        || NumberKind::of(&dtype).ok_or_else(|| PyValueError::new_err(format!("no number is {dtype}")));
     let value = match &*value {
-        "array" => Value::Array(made.unbind()),
-        "number" => Value::Number(kind()?, at),
-        "scalar" => Value::Scalar(kind()?, at, made.unbind()),
-        "choice" => Value::Choice(kind()?, at, made.cast_into::<PyList>()?.unbind()),
+        "array" => EntryValue::Array(made.unbind()),
+        "number" => EntryValue::Number(kind()?, at),
+        "scalar" => EntryValue::Scalar(kind()?, at, made.unbind()),
+        "choice" => EntryValue::Choice(kind()?, at, made.cast_into::<PyList>()?.unbind()),
         other => return Err(PyValueError::new_err(format!("no value is {other}"))),
     };
-    Ok(Entry { name: name.unbind(), value })
+    Ok(DictEntry { name: name.unbind(), value })
 }
 
-impl Value {
+impl EntryValue {
     /// The end of its number in a block.
     fn end(&self) -> usize {
         match self {
-            Value::Array(_) => 0,
-            Value::Number(kind, at) | Value::Scalar(kind, at, _) | Value::Choice(kind, at, _) => {
-                at + kind.size()
-            }
+            EntryValue::Array(_) => 0,
+            EntryValue::Number(kind, at)
+            | EntryValue::Scalar(kind, at, _)
+            | EntryValue::Choice(kind, at, _) => at + kind.size(),
         }
     }
 }
