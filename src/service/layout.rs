@@ -23,8 +23,8 @@ pub const SLACK: usize = 64;
 /// the system's allocator is.
 const ALIGNMENT: usize = 16;
 
-/// The places of the tensors in a block. The tensors are the rewards (f32), terminated and truncated (bool), the
-/// observations, the infos, and the action masks if the session has them (bool, not bits).
+/// The places of tensors in a block. In the answer to a step they are the rewards (f32), terminated and truncated (bool),
+/// the observations, the infos, and the action masks if the session has them (bool, not bits).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockLayout {
     /// Index of the first byte of each tensor.

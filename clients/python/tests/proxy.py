@@ -6,7 +6,10 @@ import threading
 
 
 class Proxy:
-    """Passes bytes on to a server; it can swallow the answers, hold back either direction, and cut every connection."""
+    """Passes bytes on to a server.
+
+    It can swallow the answers, hold back either direction, cut every connection, and be away.
+    """
 
     def __init__(self, address: str) -> None:
         host, port = address.split(":")
@@ -18,12 +21,12 @@ class Proxy:
         self._open = {False: threading.Event(), True: threading.Event()}
         self.release()
         self._sockets: list[socket.socket] = []
-        threading.Thread(target=self._accept, daemon=True).start()
+        threading.Thread(target=self._accept, args=(self._listener,), daemon=True).start()
 
-    def _accept(self) -> None:
+    def _accept(self, listener: socket.socket) -> None:
         while True:
             try:
-                client, _ = self._listener.accept()
+                client, _ = listener.accept()
             except OSError:
                 return
             server = socket.create_connection(self._upstream)
@@ -57,6 +60,18 @@ class Proxy:
             with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
             end.close()
+
+    def leave(self) -> None:
+        """Cuts every connection and takes no others, like a server that is gone, until `come_back`."""
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self.cut()
+
+    def come_back(self) -> None:
+        host, port = self.address.split(":")
+        self._listener = socket.create_server((host, int(port)))
+        self.release()
+        threading.Thread(target=self._accept, args=(self._listener,), daemon=True).start()
 
     def close(self) -> None:
         self._listener.close()

@@ -243,6 +243,15 @@ def test_a_refused_step_sent_ahead_leaves_no_answer_behind(client):
     assert envs.step_wait()[3].all()
 
 
+def test_a_limit_that_cuts_many_games_at_once(client):
+    """Their placements are more than an answer has without further words."""
+    envs = tetrion.AfterstateVectorEnv(8000, address=client, max_episode_steps=1, observations=["rewards"])
+    envs.reset(seed=1)
+    _, _, _, truncated, infos = envs.step(np.zeros(8000, int))
+    assert truncated.all()
+    assert (infos["action_mask"].sum(axis=1) > 1).all()
+
+
 def test_what_is_refused(client):
     for kwargs, said in (
         ({"observations": ["feature"]}, r"observations\[0\] is 'feature', did you mean 'features'\? expected one of board"),

@@ -19,10 +19,10 @@ RULES = {"width": 6, "height": 8, "randomizer": "bag7", "preview": 2}
 
 
 def play(env, steps=40):
-    """Everything from here on, across the ends of episodes, with the first allowed action."""
+    """Everything from here on, across the ends of episodes, with the last allowed action."""
     seen = []
     for _ in range(steps):
-        action = int(env.unwrapped.action_masks().argmax())
+        action = int(np.flatnonzero(env.unwrapped.action_masks())[-1])
         observation, reward, terminated, truncated, info = env.step(action)
         seen.append(
             (observation["board"].tobytes(), observation["current"], reward, terminated, info["seed"], info["steps"])

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 from proxy import Proxy
 
@@ -54,3 +55,34 @@ def test_a_stream_comes_back_after_a_pause(proxy):
         pieces = [stream.receive_step().infos["pieces"].tolist() for _ in range(2)]
         assert pieces == [[1, 1], [2, 2]]
         stream.close()
+
+
+@pytest.mark.parametrize("kind", [tetrion.PlacementVectorEnv, tetrion.AfterstateVectorEnv])
+@pytest.mark.parametrize("ahead", [False, True])
+def test_an_environment_goes_on_after_its_server_was_away_for_too_long(proxy, kind, ahead):
+    """The call fails, and each later answer is that to its own call."""
+    with tetrion.Client(proxy.address, patience=0.3) as client:
+        envs, twins = (kind(2, address=address, rules={"width": 6, "height": 8}) for address in (client, None))
+        actions = np.array([1, 1])
+        for env in (envs, twins):
+            env.reset(seed=1)
+            env.step(actions)
+        if ahead:
+            proxy.hold(answers=True)
+            envs.step_async(actions)
+        proxy.leave()
+        with pytest.raises(tetrion.ServerUnavailableError):
+            envs.step_wait() if ahead else envs.step(actions)
+        proxy.come_back()
+        if ahead and envs._stream.in_flight:
+            with pytest.raises(RuntimeError, match="receive the answers"):
+                envs.step(actions)
+            envs._stream.receive_step()
+        envs.reset(seed=3)
+        twins.reset(seed=3)
+        for _ in range(3):
+            (seen, *_, infos), (expected, *_, wanted) = envs.step(actions), twins.step(actions)
+            for name, array in expected.items():
+                np.testing.assert_array_equal(seen[name], array)
+            np.testing.assert_array_equal(infos["pieces"], wanted["pieces"])
+        envs.close()

@@ -304,6 +304,43 @@ def test_arrays_that_a_learner_keeps_stay_as_they_are(client, kind, mode):
         np.testing.assert_array_equal(np.asarray(view), copy, f"step {step}")
 
 
+@pytest.mark.parametrize("observe_mask", [False, True])
+def test_what_a_learner_writes_into_its_arrays_changes_no_later_answer(client, observe_mask):
+    """Masks, and the infos of games that have not ended."""
+    settings = {"address": client, "rules": SMALL, "autoreset_mode": "SameStep", "observe_mask": observe_mask}
+    ours, theirs = (tetrion.PlacementVectorEnv(5, **settings) for _ in range(2))
+    seen, expected = ours.reset(seed=1), theirs.reset(seed=1)
+    for _ in range(60):
+        assert_same(seen, expected)
+        infos, wanted = seen[-1].get("final_info", {}), expected[-1].get("final_info", {})
+        for name in wanted:
+            np.testing.assert_array_equal(infos[name], wanted[name])
+        np.testing.assert_array_equal(ours.action_masks(), theirs.action_masks())
+        actions = last_legal(expected[-1])
+        for array in arrays_of(seen):
+            array[...] = 1
+        np.testing.assert_array_equal(ours.action_masks(), theirs.action_masks())
+        seen, expected = ours.step(actions), theirs.step(actions)
+
+
+@pytest.mark.parametrize("mode", MODES[:2])
+def test_halves_of_the_games_that_obey_their_masks_warn_of_nothing(client, mode):
+    """The masks before an action are those that the learner saw, whatever other games have done since."""
+    envs = tetrion.PlacementVectorEnv(8, address=client, rules=SMALL, autoreset_mode=mode)
+    _, infos = envs.reset(seed=1)
+    halves = [np.arange(0, 4), np.arange(4, 8)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for half in halves:
+            envs.send(last_legal(infos)[half], half)
+        ends = 0
+        while ends < 150:
+            _, _, terminated, _, infos = envs.recv()
+            ends += terminated.sum()
+            np.testing.assert_array_equal(envs.action_masks()[infos["env_id"]], infos["action_mask"])
+            envs.send(last_legal(infos), infos["env_id"])
+
+
 def test_human_rendering_draws_the_first_game(client, capsys):
     envs = tetrion.PlacementVectorEnv(3, address=client, rules=SMALL, render_mode="human")
     _, infos = envs.reset(seed=1)

@@ -314,6 +314,20 @@ def test_placements_of_an_afterstate_environment(liar, deceived):
     env.reset(seed=1)
 
 
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        ("session.observation_specs.0.shape", [0], 'the session\'s observation "board" is none of its rules'),
+        ("session.observation_specs.1.shape", [0], 'the session\'s observation "current" is none of its rules'),
+        ("session.config.rules.width", 33, 'the session\'s observation "board" is none of its rules'),
+        ("session.config.rules.height", 0, 'the session\'s observation "board" is none of its rules'),
+    ],
+)
+def test_afterstates_of_sessions_that_nobody_asked_for(liar, deceived, path, value, said):
+    liar.lies["CreateSession"] = change(path, value)
+    assert said in caught(tetrion.AfterstateEnv, address=deceived, max_episode_steps=2)
+
+
 def test_recordings_of_other_games(liar, deceived):
     ask = {"seeds": [1, 2], "max_pieces": 20, "record": "best"}
     for lie, said in (

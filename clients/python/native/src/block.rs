@@ -18,13 +18,13 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
 use tetrion::service::direct::SLACK;
 
-/// Memory with every tensor of the answer to a step. Python sees it as a buffer of bytes, which it may change.
+/// Memory with every tensor of an answer. Python sees it as a buffer of bytes, which it may change.
 ///
 /// # Why this is sound
 /// The block's vector never moves: its capacity exceeds the size of the tensors by `SLACK` bytes, which is all that writers
 /// need, and `fill` ends the process if it has moved. Its length changes only in `fill`. A call takes the block
 /// under the GIL and gives it back afterwards, so two calls cannot fill it at once. Python's buffers stay valid,
-/// because each holds a reference to the block. Writers replace all bytes and read none, so Python's changes do not matter.
+/// because each holds a reference to the block. Whoever reads bytes takes any, so Python's changes can only be wrong, not unsound.
 /// If a thread uses an array while another thread steps the session into it, it may see bytes of both steps, as with
 /// every numpy array that is written concurrently.
 #[pyclass(frozen, module = "tetrion._native")]
@@ -35,7 +35,7 @@ pub(crate) struct Block {
     is_taken: AtomicBool,
     /// Number of environments in the answer.
     pub(crate) rows: usize,
-    /// The rows whose episodes have ended, with their last states in `finals`. In that block, the rows that it has.
+    /// The rows whose episodes have ended, with their last states in `finals`.
     ended: Mutex<Vec<u32>>,
     /// The last states, in a block that is made when the first episode ends.
     finals: PyOnceLock<Py<Block>>,
@@ -67,8 +67,7 @@ impl Block {
         self.ended().clear();
     }
 
-    /// Lets a job replace the last states of the episodes that have ended in these rows, in a block of this size. The job
-    /// gets the rows that it had before.
+    /// Lets a job replace the last states of the episodes that have ended in these rows, in a block of this size.
     ///
     /// # Errors
     /// As for [`Block::fill`].
@@ -77,22 +76,23 @@ impl Block {
         py: Python<'_>,
         ended: &[u32],
         len: usize,
-        job: impl FnOnce(&[u32], &mut [u8]),
+        job: impl FnOnce(&mut [u8]),
     ) -> PyResult<()> {
         let made = || Py::new(py, Block::new(vec![0; len], self.rows));
-        let finals = self.finals.get_or_try_init(py, made)?.get();
-        let mut before = finals.ended();
-        let filled = finals.fill(|bytes| {
-            job(&before, bytes);
-            Ok::<_, ()>(())
-        })?;
-        filled.map(drop).ok_or_else(|| PyValueError::new_err("the last states broke their reader"))?;
-        before.clear();
-        before.extend(ended);
+        self.finals.get_or_try_init(py, made)?.get().fill_with(|bytes| job(bytes))?;
         let mut here = self.ended();
         here.clear();
         here.extend(ended);
         Ok(())
+    }
+
+    /// Lets a job replace the contents, which always does.
+    ///
+    /// # Errors
+    /// `ValueError` if another thread fills the block, or the job has panicked.
+    pub(crate) fn fill_with<T>(&self, job: impl FnOnce(&mut Vec<u8>) -> T) -> PyResult<T> {
+        let filled = self.fill(|bytes| Ok::<_, ()>(job(bytes)))?;
+        filled.and_then(Result::ok).ok_or_else(|| PyValueError::new_err("the answer broke its reader"))
     }
 
     fn ended(&self) -> MutexGuard<'_, Vec<u32>> {
@@ -104,8 +104,7 @@ impl Block {
     /// # Errors
     /// `ValueError` if another thread fills the block.
     pub(crate) fn read<T>(&self, job: impl FnOnce(&[u8]) -> T) -> PyResult<T> {
-        let read = self.fill(|bytes| Ok::<_, ()>(job(bytes)))?;
-        read.and_then(Result::ok).ok_or_else(|| PyValueError::new_err("the block broke its reader"))
+        self.fill_with(|bytes| job(bytes))
     }
 
     /// Lets a job replace the contents. The result says whether the job did; if not, nothing has changed. `None` if the job
@@ -242,7 +241,7 @@ pub(crate) fn read_actions(actions: &Bound<'_, PyAny>, rows: usize) -> Option<Ve
 /// Environments in the form that this package has them: an array of 64-bit integers.
 ///
 /// # Errors
-/// `ValueError` if it is another object, or a number is negative or has more than 32 bits.
+/// `ValueError` if a number is negative or has more than 32 bits; those of Python's buffers if it is another object.
 pub(crate) fn read_ids(env_ids: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
     let buffer = PyBuffer::<i64>::get(env_ids)?;
     let ids = buffer.to_vec(env_ids.py())?.into_iter().map(|id| id.try_into().ok()).collect::<Option<_>>();

@@ -5,7 +5,7 @@
 //! are on their way together.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use bytes::Bytes;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -24,7 +24,7 @@ use super::block::{Block, read_ids};
 use super::call::decoded;
 use super::columns::{BlockColumn, BlockColumns, BlockParts, FinalParts, ShownAnswer, put};
 use super::failure::{AnswerError, Failure, raised, unfit};
-use super::session::{PySession, asked, others};
+use super::session::{PySession, asked, others, parts};
 use super::session_stream::PySessionStream;
 
 /// A session's calls for rows. It allows one user at a time.
@@ -130,17 +130,22 @@ impl PyListing {
 
     /// The state, unless another thread has it.
     fn state(&self) -> PyResult<MutexGuard<'_, ListingState>> {
-        self.state.try_lock().map_err(|_| PyValueError::new_err("another thread steps this session"))
+        match self.state.try_lock() {
+            Ok(state) => Ok(state),
+            Err(TryLockError::Poisoned(state)) => Ok(state.into_inner()),
+            Err(TryLockError::WouldBlock) => Err(PyValueError::new_err("another thread steps this session")),
+        }
     }
 
     /// The request for the placements of these environments.
     fn request(&self, env_ids: Option<&[u32]>) -> pb::EnumeratePlacementsRequest {
         let envs = env_ids.map(|ids| pb::EnvIds { ids: ids.to_vec() });
         let named = pb::SessionEnvs { envs, ..Default::default() };
-        // The session has the features.
+        // The session has the features, and its own limit.
         pb::EnumeratePlacementsRequest {
             source: Some(Source::SessionEnvs(named)),
             features: None,
+            max_response_bytes: 0,
             ..self.request.clone()
         }
     }
@@ -206,7 +211,7 @@ impl PyListing {
         env_ids: Option<&[u32]>,
     ) -> PyResult<Vec<i32>> {
         if !state.is_current {
-            if !state.sent.is_empty() {
+            if !state.sent.is_empty() || self.stream.in_flight(py)? > 0 {
                 return Err(PyRuntimeError::new_err("receive the answers to what was sent ahead first"));
             }
             let listed = self.list(py, None)?;
@@ -258,6 +263,10 @@ impl PyListing {
         seen: &SeenAnswer<'_>,
         (listed, env_ids): (&ListedRows, Option<&[u32]>),
     ) -> PyResult<()> {
+        let num_envs = self.columns.num_envs;
+        if env_ids.is_some_and(|ids| ids.iter().any(|&id| id as usize >= num_envs)) {
+            return Err(AnswerError::new_err("the answer is about environments that the session lacks"));
+        }
         self.adopt(state, listed, env_ids);
         let count = block.rows;
         let mut origins: Vec<RowOrigin<'_>> = (0..count).map(|position| Some((listed, position))).collect();
@@ -280,11 +289,7 @@ impl PyListing {
         for (position, row) in cut.into_iter().enumerate() {
             shown[row] = Some((&listed_cut, position));
         }
-        let filled = block.fill(|bytes| {
-            self.write(&seen.parts, &origins, bytes);
-            Ok::<_, ()>(())
-        })?;
-        filled.map(drop).ok_or_else(|| AnswerError::new_err("the answer broke its reader"))?;
+        block.fill_with(|bytes| self.write(&seen.parts, &origins, bytes))?;
         match &seen.finals {
             Some(finals) => self.write_finals(py, block, finals, &last),
             None => {
@@ -470,13 +475,8 @@ impl PyListing {
     ) -> PyResult<()> {
         let others_are_current = std::mem::take(&mut state.is_current);
         let stream = &self.stream;
-        let pulled =
-            stream.push(py, asked).and_then(|()| stream.push(py, self.asks(env_ids))).and_then(|()| {
-                let answered = stream.pull(py);
-                let is_left = answered.as_ref().is_err_and(|error| is_left(py, error));
-                let listed = if is_left { None } else { Some(stream.pull(py)) };
-                Ok((answered?, listed.expect("it was waited for")?))
-            });
+        let push = || stream.push(py, asked).and_then(|()| stream.push(py, self.asks(env_ids)));
+        let pulled = push().and_then(|()| Ok((stream.pull(py)?, stream.pull(py)?)));
         if pulled.is_err() {
             stream.abandon();
         }
@@ -596,9 +596,25 @@ impl PyListing {
     }
 }
 
-/// Whether the wait for an answer was interrupted, so that the answer is still to come.
-fn is_left(py: Python<'_>, error: &PyErr) -> bool {
-    !error.is_instance_of::<CallError>(py) && !error.is_instance_of::<AnswerError>(py)
+/// Checks the observations of a session from which positions are made.
+fn check_positions(observed: &[BlockColumn], rules: &pb::Rules) -> Result<(), String> {
+    let wanted: [(&str, pb::DataType, &[u32], bool); 4] = [
+        ("board", pb::DataType::Uint8, &[rules.height, rules.width], true),
+        ("current", pb::DataType::Int8, &[], true),
+        ("queue", pb::DataType::Int8, &[rules.preview()], false),
+        ("held", pb::DataType::Int8, &[], false),
+    ];
+    for (name, dtype, shape, is_required) in wanted {
+        let column = observed.iter().find(|column| column.name == name);
+        let fits = column.map_or(!is_required, |column| (column.dtype, &*column.shape) == (dtype, shape));
+        if !fits {
+            return Err(format!("the session's observation {name:?} is none of its rules"));
+        }
+    }
+    if !(1..=32).contains(&rules.width) || rules.height == 0 {
+        return Err(format!("the rules have {} columns and {} rows", rules.width, rules.height));
+    }
+    Ok(())
 }
 
 /// Refuses a step if some of its rows are wrong.
@@ -654,6 +670,8 @@ impl PyListing {
             OfRows::named(&column.name).map(ShownField::Rows).or_else(own)
         });
         let shown = shown.collect::<Option<Vec<_>>>();
+        let rules = config.rules.clone().unwrap_or_default();
+        check_positions(observed, &rules).map_err(AnswerError::new_err)?;
         let shown = shown.ok_or_else(|| PyValueError::new_err("the session lacks an observation"))?;
         let size = rows * columns.num_envs;
         let state = ListingState {
@@ -667,7 +685,7 @@ impl PyListing {
             stream,
             shown,
             request: decoded(request)?,
-            rules: config.rules.clone().unwrap_or_default(),
+            rules,
             rows,
             refuses: config.invalid_action_policy() == pb::InvalidActionPolicy::Reject,
             columns,
@@ -675,12 +693,12 @@ impl PyListing {
         })
     }
 
-    /// Offsets as in `Session.places`, and masks of the last states of episodes as their last info.
+    /// Offsets as in `Session.places`.
     fn places(&self, rows: usize) -> Vec<usize> {
         self.columns.layout(rows).starts
     }
 
-    /// Offsets as in `Session.final_places`.
+    /// Offsets as in `Session.final_places`, with masks as the last info.
     fn final_places(&self, rows: usize) -> Vec<usize> {
         self.columns.final_layout(rows).starts
     }
@@ -691,9 +709,9 @@ impl PyListing {
         block: &Bound<'_, Block>,
         before: Option<&Bound<'_, Block>>,
         some: Vec<(Bound<'_, Block>, Bound<'_, PyAny>)>,
+        _looks: bool,
     ) -> PyResult<()> {
-        let some = some.iter().map(|(part, rows)| Ok((part.get(), read_ids(rows)?)));
-        self.columns.merge(block.get(), others(before), &some.collect::<PyResult<Vec<_>>>()?)
+        self.columns.merge(block.get(), others(before), &parts(&some)?)
     }
 
     /// Allocates a block for an answer of so many environments.
@@ -789,32 +807,37 @@ impl PyListing {
         let Some(mut sent) = state.sent.pop_front() else {
             return Err(PyRuntimeError::new_err("no step was sent"));
         };
+        // If a wait is interrupted or the server is lost, the next call goes on with it.
+        let waits = stream.in_flight(py)?;
         let stepped = match sent.stepped.take() {
-            Some(stepped) => Ok(stepped),
-            None => stream.pull(py),
-        };
-        // If a wait is interrupted, the next call goes on with it.
-        let stepped = match stepped {
-            Ok(stepped) => stepped,
-            Err(error) => {
-                if is_left(py, &error) {
+            Some(stepped) => stepped,
+            None => match stream.pull(py) {
+                Ok(stepped) => stepped,
+                Err(error) if stream.in_flight(py)? == waits => {
                     state.sent.push_front(sent);
-                } else {
-                    state.is_current = false;
-                    let _ = stream.pull(py);
+                    return Err(error);
                 }
-                return Err(error);
-            }
+                Err(error) => {
+                    state.is_current = false;
+                    if stream.pull(py).is_err() && stream.in_flight(py)? + 1 == waits {
+                        // Nobody waits for what follows.
+                        stream.abandon();
+                        state.sent.clear();
+                    }
+                    return Err(error);
+                }
+            },
         };
+        let waits = stream.in_flight(py)?;
         let listed = match stream.pull(py) {
             Ok(listed) => listed,
+            Err(error) if stream.in_flight(py)? == waits => {
+                sent.stepped = Some(stepped);
+                state.sent.push_front(sent);
+                return Err(error);
+            }
             Err(error) => {
-                if is_left(py, &error) {
-                    sent.stepped = Some(stepped);
-                    state.sent.push_front(sent);
-                } else {
-                    state.is_current = false;
-                }
+                state.is_current = false;
                 return Err(error);
             }
         };

@@ -2,7 +2,7 @@
 //!
 //! Steps of all environments need no message of Python: a plain array of actions goes in, and the tensors of the answer
 //! go into a block of memory that numpy arrays view. In this process, such steps and resets take a shorter way to the
-//! engine, without messages at all. Other calls are messages, which Python writes and reads.
+//! engine, without messages at all. For other calls, Python writes the requests.
 //!
 //! The surprising decision: a session is either called directly or held by the client, and both count the same calls. The
 //! last number is in `number`, and the client takes it from there.
@@ -29,7 +29,7 @@ use super::block::{Block, read_actions, read_ids};
 use super::call::{Metadata, decoded, message, metadata_of, refused, seconds};
 use super::columns::{BlockColumn, BlockColumns, FinalParts, OtherRows, ShownAnswer};
 use super::executor::Executor;
-use super::failure::{AnswerError, Failed, described, raised, unfit};
+use super::failure::{Failed, described, raised, unfit};
 use super::placements::{ReadPlacements, listed};
 use super::way::{Way, way};
 
@@ -252,11 +252,7 @@ impl PySession {
         let (columns, rows) = (self.columns()?, block.rows);
         let write = |answer: &ShownAnswer<'_>| {
             let parts = columns.parts(answer, rows).map_err(unfit)?;
-            let filled = block.fill(|bytes| {
-                columns.write(&parts, rows, bytes);
-                Ok::<_, ()>(())
-            })?;
-            filled.map(drop).ok_or_else(|| AnswerError::new_err("the answer broke its reader"))
+            block.fill_with(|bytes| columns.write(&parts, rows, bytes))
         };
         let fill = || {
             if *answered.kind != STEP {
@@ -477,16 +473,21 @@ impl PySession {
         Ok(self.columns()?.final_layout(rows).starts)
     }
 
-    /// Makes an answer about all environments: see `BlockColumns::merge`.
+    /// Makes an answer about all environments: see `BlockColumns::merge`. `looks` tells to look again at others in this process.
     fn merge(
         &self,
         py: Python<'_>,
         block: &Bound<'_, Block>,
         before: Option<&Bound<'_, Block>>,
         some: Vec<(Bound<'_, Block>, Bound<'_, PyAny>)>,
+        looks: bool,
     ) -> PyResult<()> {
-        let some = some.iter().map(|(part, rows)| Ok((part.get(), read_ids(rows)?)));
-        self.merged(py, block.get(), others(before), &some.collect::<PyResult<Vec<_>>>()?)
+        let (some, others) = (parts(&some)?, others(before));
+        if looks {
+            self.merged(py, block.get(), others, &some)
+        } else {
+            self.columns()?.merge(block.get(), others, &some)
+        }
     }
 
     /// Allocates a block for an answer of so many rows.
@@ -503,16 +504,6 @@ impl PySession {
         actions: &Bound<'_, PyAny>,
     ) -> PyResult<Option<usize>> {
         self.take(py, block, self.actions(actions).as_deref())
-    }
-
-    /// Steps the only environment of a session, like `step`.
-    pub(crate) fn step_one(
-        &self,
-        py: Python<'_>,
-        block: &Bound<'_, Block>,
-        action: i32,
-    ) -> PyResult<Option<usize>> {
-        self.take(py, block, self.is_open().then_some(&[action]))
     }
 
     /// Starts episodes in these environments the short way, with the answer in a block: from one seed each or, without
@@ -659,6 +650,13 @@ impl PySession {
 }
 
 /// What other environments show in an answer that is made of answers about some.
+/// Answers about some environments, and which these are.
+pub(crate) fn parts<'a>(
+    some: &'a [(Bound<'_, Block>, Bound<'_, PyAny>)],
+) -> PyResult<Vec<(&'a Block, Vec<u32>)>> {
+    some.iter().map(|(part, rows)| Ok((part.get(), read_ids(rows)?))).collect()
+}
+
 pub(crate) fn others<'a>(before: Option<&'a Bound<'_, Block>>) -> OtherRows<'a> {
     before.map_or(OtherRows::Nothing, |before| OtherRows::As(before.get()))
 }

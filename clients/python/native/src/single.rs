@@ -10,7 +10,6 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 
 use super::block::Block;
 use super::listing::PyListing;
-use super::session::PySession;
 use super::session_stream::PySessionStream;
 
 /// The only environment of a session.
@@ -30,7 +29,6 @@ pub(crate) struct PySingle {
 
 /// What takes the steps.
 enum StepSource {
-    Session(Py<PySession>),
     Stream(Py<PySessionStream>),
     Listing(Py<PyListing>),
 }
@@ -157,7 +155,7 @@ type GymnasiumStep<'py> = (Bound<'py, PyDict>, f64, bool, bool, Bound<'py, PyDic
 
 #[pymethods]
 impl PySingle {
-    /// Reads the answers to calls of a `Session`, a `SessionStream` or a `Listing` in this block.
+    /// Reads the answers to calls of a `SessionStream` or a `Listing` in this block.
     ///
     /// # Arguments
     /// The entries of observations and of infos: a name, what kind of value it is, the type of the number as numpy writes it,
@@ -172,9 +170,7 @@ impl PySingle {
         outcome: [usize; 3],
         mask: Option<(usize, usize)>,
     ) -> PyResult<PySingle> {
-        let source = if let Ok(session) = calls.cast::<PySession>() {
-            StepSource::Session(session.clone().unbind())
-        } else if let Ok(stream) = calls.cast::<PySessionStream>() {
+        let source = if let Ok(stream) = calls.cast::<PySessionStream>() {
             StepSource::Stream(stream.clone().unbind())
         } else {
             let listing = calls.cast::<PyListing>().map_err(|_| PyTypeError::new_err("expected calls"))?;
@@ -203,7 +199,6 @@ impl PySingle {
             self.was_allowed.store(block.get().read(is_allowed)?, Relaxed);
         }
         let session = match &self.source {
-            StepSource::Session(session) => session.get(),
             StepSource::Stream(stream) => stream.get().session(),
             StepSource::Listing(listing) => listing.get().session(),
         };
@@ -211,7 +206,6 @@ impl PySingle {
             return Ok(None); // Python tells the listeners
         }
         let done = match &self.source {
-            StepSource::Session(session) => session.get().step_one(py, block, action)?,
             StepSource::Stream(stream) => stream.get().step_one(py, block, action)?,
             StepSource::Listing(listing) => listing.get().step_one(py, block, action)?,
         };

@@ -209,8 +209,11 @@ class SessionEnv:
             request = pb.CreateSessionRequest.decode(creation)
             self._hold(_with_room(lambda: self.client._create(request, snapshot_every, False)))
             if begun:
-                self._stream.restore_state(states, begun)
-                self._stream._blocks.gather(np.array(begun))
+                if len(begun) == self.session.num_envs:
+                    self._stream.restore_state(states)
+                else:
+                    self._stream.restore_state(states, begun)
+                    self._stream._blocks.gather(np.array(begun, np.int64))
                 self._begun[begun] = True
         except BaseException:
             self._let_go()

@@ -39,9 +39,7 @@ class Listing(StepStream):
         specs: Specs of the observations.
     """
 
-    def __init__(
-        self, session: Session, shown: Sequence[str], features: FeaturesLike, *, masks: bool, copy: bool = False
-    ) -> None:
+    def __init__(self, session: Session, shown: Sequence[str], features: FeaturesLike, *, masks: bool) -> None:
         """Opens a stream of a session, which must show the server's choice of observations.
 
         Args:
@@ -49,7 +47,6 @@ class Listing(StepStream):
             shown: Names of the observations, in order.
             features: The features of the session.
             masks: Whether answers have masks of the rows.
-            copy: Whether each answer has new arrays; see `Client.create_session`.
 
         Raises:
             InvalidArgumentError: An observation does not exist or occurs twice, or the placements of this many environments
@@ -87,9 +84,13 @@ class Listing(StepStream):
         if masks:
             mask = pb.TensorSpec(name="action_mask", dtype=pb.DATA_TYPE_INT8, shape=[rows])
             answers.final_infos = Specs([*described.info_specs, mask])
-        request = placements_request(features=features, afterstates="afterstates" in shown)
-        native = _native.Listing(session._link.native, described.encode(), request.encode())
-        super().__init__(session._link, native, answers, copy=copy)
+        connection = session._connection
+        request = placements_request(features=features, afterstates="afterstates" in shown).changed(
+            max_response_bytes=connection.limits.messages.max_response_bytes, min_revision=connection.min_revision
+        )
+        with connection.calling():
+            native = _native.Listing(session._link.native, described.encode(), request.encode())
+        super().__init__(session._link, native, answers)
 
     @property
     def _is_direct(self) -> bool:

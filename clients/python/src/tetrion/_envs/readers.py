@@ -1,7 +1,7 @@
 """Converts the arrays of an answer to the return values of environments, in the types that Gymnasium and learners expect.
 
-A session in this process reuses the same arrays for its answers. Everything that can be prepared for them is prepared once,
-in a reader that is stored with the arrays: see `Arrays.reader`. For the arrays of a message, a reader is created each time.
+A session reuses the same arrays for answers about all environments. Everything that can be prepared for them is prepared
+once, in a reader that is stored with the arrays: see `Arrays.reader`. An answer about some gets a reader of its own.
 """
 
 from __future__ import annotations
@@ -69,11 +69,14 @@ class _Group:
 
     __slots__ = ("_made", "flags", "shown")
 
-    def __init__(self, arrays: Mapping[str, _Array], none: Mapping[str, int] | None = None) -> None:
+    def __init__(self, arrays: Mapping[str, _Array], none: Mapping[str, int] | None = None, kept: str = "") -> None:
+        """Takes arrays, of which these are categories, and this one is always copied."""
         self.shown = {name: signed(array) for name, array in arrays.items()}
         self.flags = [f"_{name}" for name in arrays]
         makers = ((name, array, translation(array, (none or {}).get(name))) for name, array in self.shown.items())
         self._made = [(name, array, translate) for name, array, translate in makers if translate is not None]
+        if kept in self.shown:
+            self._made.append((kept, self.shown[kept], np.copy))
 
     def lent(self) -> list[_Array]:
         """The arrays that are handed out as they are."""
@@ -106,7 +109,8 @@ class ManyReader:
             infos["action_mask"] = observed.action_mask.view(np.int8)
             if fields.has_mask:
                 seen["action_mask"] = infos["action_mask"]
-        self._observations, self._infos = _Group(seen, fields.none), _Group(infos)
+        # Masks are not lent: a session goes on from its own.
+        self._observations, self._infos = _Group(seen, fields.none, "action_mask"), _Group(infos, kept="action_mask")
         self.loan = loan([*self._observations.lent(), *self._infos.lent()])
         arrays.reader = self
 

@@ -75,7 +75,7 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
             max_episode_steps: Truncates episodes after this many steps. None: never.
             action_mask: Whether infos contain action masks.
             copy: Whether the caller may keep the arrays of an answer; one that is kept keeps the memory of the whole answer.
-                If False, the step after the next one overwrites them. The caller may change either.
+                If False, the step after the next one overwrites them, last states included. The caller may change either.
             token: The bearer token for the server.
             ttl: Seconds without a call after which a server removes the session.
             snapshot_every: Steps between snapshots, from which the games continue if the server is lost; 0: none.
@@ -200,7 +200,7 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
     def _chosen(self, reset_mask: Any) -> npt.NDArray[np.int64]:
         """The environments to reset."""
         if reset_mask is None:
-            return np.arange(self.num_envs)
+            return np.arange(self.num_envs, dtype=np.int64)
         field, wanted = "options['reset_mask']", f"a numpy array of bool of the shape ({self.num_envs},)"
         if not isinstance(reset_mask, np.ndarray):
             raise arguments.wrong(field, reset_mask, wanted)
@@ -300,7 +300,7 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
 
     def _reader(self, observed: Observed | Stepped) -> ManyReader:
         reader = ManyReader(self._fields, observed)
-        self._stream._blocks.lend(reader)
+        self._stream._blocks.lend(reader, final=False)
         return reader
 
     def _final_reader(self, final: Final) -> FinalReader:
@@ -308,7 +308,7 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
             known: FinalReader = final.infos.reader
             return known
         reader = FinalReader(self._fields, final, spaces.ended_mask(self._num_actions))
-        self._stream._blocks.lend(reader)
+        self._stream._blocks.lend(reader, final=True)
         return reader
 
     def save_state(self) -> list[bytes]:
@@ -340,11 +340,12 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
         """
         self._check_open("restore_state")
         observed = self._stream.restore_state(states, env_ids, reseed=reseed)  # which checks them
-        envs = np.arange(self.num_envs) if env_ids is None else np.asarray(env_ids, np.int64)
+        envs = np.arange(self.num_envs, dtype=np.int64) if env_ids is None else np.asarray(env_ids, np.int64)
         present = np.zeros(self.num_envs, np.bool_)
         present[envs] = True
         blocks = self._stream._blocks
-        if env_ids is not None and blocks.latest is not None:
+        if env_ids is not None:
+            assert blocks.latest is not None, "there was an answer"
             observed = self._without_waiting(blocks.merged([(blocks.latest, envs)]), present)
         return self._seen(observed, present)
 

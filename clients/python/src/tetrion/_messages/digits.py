@@ -17,6 +17,8 @@ from tetrion.errors import InvalidArgumentError
 
 # Far more than any rules have.
 _MAX_NUMBERS = 2**31
+# Longest words about digits that are kept.
+_MAX_KEPT = 4096
 
 
 class ActionDigit(NamedTuple):
@@ -36,13 +38,20 @@ class ActionDigit(NamedTuple):
 Digits = tuple[ActionDigit, ...]
 
 
-@functools.lru_cache(maxsize=64)
 def read(digits: tuple[tuple[str, int, str], ...]) -> Digits:
     """The digits of an answer, most significant first: their names, sizes and meanings.
 
     Raises:
         InvalidAnswerError: There are no digits, or they allow too many numbers.
     """
+    # Of a usual length; each list of placements has them.
+    return (
+        _read(digits) if sum(len(name) + len(about) for name, _, about in digits) < _MAX_KEPT else _read.__wrapped__(digits)
+    )
+
+
+@functools.lru_cache(maxsize=64)
+def _read(digits: tuple[tuple[str, int, str], ...]) -> Digits:
     found = tuple(ActionDigit(*digit) for digit in digits)
     if not found or not 0 < np.prod([digit.size for digit in found], dtype=np.float64) <= _MAX_NUMBERS:
         raise invalid_answer(f"the digits of an action have {[digit.size for digit in found]} values")

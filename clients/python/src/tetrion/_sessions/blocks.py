@@ -42,7 +42,7 @@ class Block:
         record: A view of all its arrays.
         observed: The answer to a reset or a restore.
         stepped: The answer to a step.
-        final: The last states of episodes, once some have ended.
+        final: A view of all arrays of last states, once episodes have ended, and the reader of these, if any.
         loans: The arrays that readers hand out.
     """
 
@@ -54,7 +54,7 @@ class Block:
         self.record = record
         self.observed: Observed | None = None
         self.stepped: Stepped | None = None
-        self.final: tuple[Ended, _Scattered] | None = None
+        self.final: tuple[npt.NDArray[np.void], Any] | None = None
         self.loans: list[_native.Loan] = []
 
     @property
@@ -87,33 +87,37 @@ class _Views(Arrays):
         return self._record[field].copy() if field in self._copied else self._record[field]
 
 
-class Ended(_Views):
-    """Arrays with a row for each ended episode, at the beginning of memory for all environments of the answer."""
+class Ended(Arrays):
+    """Arrays with a row for each ended episode, at the beginning of memory for all environments of the answer.
 
-    __slots__ = ("rows",)
+    Attributes:
+        rows: The rows of the answer in which the episodes ended.
+    """
 
-    def __init__(self, specs: Specs, record: npt.NDArray[np.void], fields: Sequence[str]) -> None:
-        super().__init__(specs, record, fields, ())
-        self.rows: npt.NDArray[np.int64] = np.empty(0, np.int64)
+    __slots__ = ("_copy", "_fields", "_record", "rows")
 
-    def now(self, rows: npt.NDArray[np.int64]) -> None:
-        """Shows the states of episodes that ended in these rows."""
+    def __init__(
+        self,
+        specs: Specs,
+        record: npt.NDArray[np.void],
+        fields: Sequence[str],
+        rows: npt.NDArray[np.int64],
+        *,
+        copy: bool,
+    ) -> None:
+        super().__init__(specs)
+        self._record = record
+        self._fields = fields
+        self._copy = copy
         self.rows = rows
-        self._arrays.clear()
 
     def _array(self, place: int) -> npt.NDArray[np.generic]:
         array: npt.NDArray[np.generic] = self._record[self._fields[place]][: len(self.rows)]
-        return array
+        return array.copy() if self._copy else array
 
     def whole(self) -> dict[str, npt.NDArray[np.generic]]:
         """The arrays by name, with a row for every environment of the answer."""
         return {name: self._record[self._fields[place]] for name, place in self._specs.places.items()}
-
-    @property
-    def numbers(self) -> npt.NDArray[np.uint32]:
-        """The rows of ended episodes, at the beginning of memory for all rows."""
-        numbers: npt.NDArray[np.uint32] = self._record["rows"]
-        return numbers
 
     @property
     def flags(self) -> npt.NDArray[np.bool_]:
@@ -139,7 +143,7 @@ class Blocks:
         """Prepares the places of all arrays.
 
         Args:
-            native: A `_native.Session`, which has the places and creates blocks.
+            native: A `_native.Session` or a `_native.Listing`, which has the places and creates blocks.
             answers: The specs of the session's answers.
             copy: Whether each answer has new arrays. If False, the step after the next one overwrites those of all
                 environments.
@@ -218,23 +222,27 @@ class Blocks:
         if self._gathered is None:
             self._gathered = self._filled(self._new(self._answers.num_envs))
         assert self.latest is not None, "there was an answer"
-        self._merge(self._gathered, [(self.latest, env_ids)])
+        # The others are on their way, so they are not looked at.
+        self._merge(self._gathered, [(self.latest, env_ids)], looks=False)
 
     def merged(self, some: Sequence[tuple[Block, npt.NDArray[np.int64]]]) -> Observed:
         """The answer about all environments, of which these have changed: 0 for the others' infos."""
         block = self.next()
-        self._merge(block, some)
+        self._merge(block, some, looks=True)
         return self.observed(block)
 
-    def lend(self, reader: Any) -> None:
-        """Notes that a reader of the last answer will hand out arrays, before it does."""
-        if self.latest is not None:
-            self.latest.loans.append(reader.loan)
-            reader.loan.begin()
+    def lend(self, reader: Any, *, final: bool) -> None:
+        """Keeps a reader of the last answer, or of its last states, and notes the arrays that it will hand out."""
+        block = self.latest
+        assert block is not None, "there was an answer"
+        if final and block.final is not None:
+            block.final = block.final[0], reader
+        block.loans.append(reader.loan)
+        reader.loan.begin()
 
-    def _merge(self, block: Block, some: Sequence[tuple[Block, npt.NDArray[np.int64]]]) -> None:
+    def _merge(self, block: Block, some: Sequence[tuple[Block, npt.NDArray[np.int64]]], *, looks: bool) -> None:
         before = self._last.bytes if self._last is not None else None
-        self._native.merge(block.bytes, before, [(part.bytes, env_ids) for part, env_ids in some])
+        self._native.merge(block.bytes, before, [(part.bytes, env_ids) for part, env_ids in some], looks)
         self._last = block
 
     def _new(self, rows: int) -> Block:
@@ -297,11 +305,10 @@ class Blocks:
     def _final(self, block: Block, num_ended: int) -> Final:
         """The last states of so many episodes in a block: their rows, and observations and infos of these rows."""
         if block.final is None:
-            answers, record = self._answers, np.ndarray((), self._layout(block.bytes.rows).final, block.bytes.finals)
-            ended = Ended(answers.observations, record, self._fields[0])
-            block.final = ended, _Scattered(answers.final_infos, record, self._fields[2])
-        observations, infos = block.final
-        rows = observations.numbers[:num_ended].astype(np.int64)
-        observations.now(rows)
-        infos.now(rows)
+            block.final = np.ndarray((), self._layout(block.bytes.rows).final, block.bytes.finals), None
+        answers, (record, reader) = self._answers, block.final
+        rows = record["rows"][:num_ended].astype(np.int64)
+        observations = Ended(answers.observations, record, self._fields[0], rows, copy=self._copy)
+        infos = _Scattered(answers.final_infos, record, self._fields[2], rows, copy=self._copy)
+        infos.reader = reader
         return Final(rows, observations, infos)

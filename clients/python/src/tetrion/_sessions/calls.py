@@ -99,8 +99,9 @@ class Calls:
             listed = None if seeds is None else arguments.seeds("seeds", seeds)
             if rows <= num_envs and (listed is None or len(listed) == rows):
                 block = self._blocks.next(None if env_ids is None else rows)
-                if self._native.reset(block.bytes, listed, env_ids):
-                    return block
+                with self._link.connection.calling():
+                    if self._native.reset(block.bytes, listed, env_ids):
+                        return block
         request = pb.ResetRequest(envs=ids(env_ids), seeding=session_seeding(seeds, piece_sequences))
         return self._observe("reset", request)[0]
 

@@ -51,8 +51,8 @@ class Link:
         connection: The connection to the server.
         native: The session of the extension module.
         message: The server's description of the session, when it was created or last refreshed.
-        answers: Decoder of the session's answers.
-        blocks: Memory for the answers to steps of all environments.
+        answers: What the session's answers have in common.
+        blocks: Memory for the answers about environments.
         listeners: Listeners, which receive every numbered call once it is answered, in order.
     """
 

@@ -36,15 +36,11 @@ class StepStream(Calls):
     call that Ctrl-C interrupted: the next call follows it.
     """
 
-    def __init__(
-        self, link: Link, native: _native.Listing | None = None, answers: AnswerDecoder | None = None, *, copy: bool = True
-    ) -> None:
+    def __init__(self, link: Link, native: _native.Listing | None = None, answers: AnswerDecoder | None = None) -> None:
         """Opens a stream; see `Session.stream`. Or the calls of a `Listing`, which has answers of its own."""
-        stream = _native.SessionStream(link.native) if native is None else native
-        super().__init__(link, stream)
+        super().__init__(link, _native.SessionStream(link.native) if native is None else native)
         if native is not None and answers is not None:
-            self._answers, self._blocks = answers, Blocks(native, answers, copy=copy)
-        self._stream: Any = stream
+            self._answers, self._blocks = answers, Blocks(native, answers, copy=False)
         self._closed = False
         # The kinds of what was sent ahead, and the requests; None for a step that the extension module wrote.
         self._sent: deque[tuple[str, Any]] = deque()
@@ -72,7 +68,7 @@ class StepStream(Calls):
     def _send(self, kind: str, request: Any) -> None:
         self._check_open(kind)
         with self._link.connection.calling():
-            self._stream.send(kind, request.encode())
+            self._native.send(kind, request.encode())
         self._sent.append((kind, request))
 
     def _receive(self, kind: str, receive: Callable[[], _Received]) -> _Received:
@@ -86,7 +82,7 @@ class StepStream(Calls):
                 received = receive()
         finally:
             # After a lost server or Ctrl-C, the request still waits for its answer.
-            while len(self._sent) > self._stream.in_flight():
+            while len(self._sent) > self._native.in_flight():
                 self._sent.popleft()
         self._told()
         return received
@@ -98,7 +94,7 @@ class StepStream(Calls):
             self._save_unsaved()
         if env_ids is None and not self._closed:
             with self._link.connection.calling():
-                if self._stream.send_step(actions):
+                if self._native.send_step(actions):
                     self._sent.append(("step", None))
                     return
         self._send("step", self._step_request(actions, env_ids))
@@ -107,7 +103,7 @@ class StepStream(Calls):
         """Waits for the answer to the earliest request sent ahead, which must be a step."""
         request = self._sent[0][1] if self._sent else None
         block = self._blocks.next(len(request.envs.ids) if request is not None and request.has("envs") else None)
-        numbers = self._receive("step", lambda: self._stream.receive_step(block.bytes))
+        numbers = self._receive("step", lambda: self._native.receive_step(block.bytes))
         return self._stepped(request, block, numbers)
 
     @keywords.checked
@@ -123,7 +119,7 @@ class StepStream(Calls):
 
         def receive() -> Placements:
             _, request = self._sent[0]
-            return Placements._of(self._stream.receive_placements(self._answers.rows(request.session_envs)))
+            return Placements._of(self._native.receive_placements(self._answers.rows(request.session_envs)))
 
         return self._receive("enumerate_placements", receive)
 
@@ -134,7 +130,7 @@ class StepStream(Calls):
         self._closed = True
         # Reading the unread answers ends the stream in an orderly way; losing the connection ends it too.
         with contextlib.suppress(TetrionError), self._link.connection.calling():
-            self._stream.close()
+            self._native.close()
 
     def __enter__(self) -> StepStream:
         """The stream itself."""
