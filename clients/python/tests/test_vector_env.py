@@ -304,6 +304,21 @@ def test_arrays_that_a_learner_keeps_stay_as_they_are(client, kind, mode):
         np.testing.assert_array_equal(np.asarray(view), copy, f"step {step}")
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_memory_that_nobody_keeps_is_used_again(mode):
+    envs = tetrion.PlacementVectorEnv(4, rules=SMALL, autoreset_mode=mode)
+    _, infos = envs.reset(seed=1)
+    used = []
+    for _ in range(60):
+        _, _, terminated, truncated, infos = envs.step(last_legal(infos))
+        if mode is AutoresetMode.DISABLED and (ended := terminated | truncated).any():
+            _, infos = envs.reset(options={"reset_mask": ended})
+        block = envs._stream._blocks.latest.bytes
+        if not any(block is other for other in used):
+            used.append(block)
+    assert len(used) <= 3
+
+
 @pytest.mark.parametrize("observe_mask", [False, True])
 def test_what_a_learner_writes_into_its_arrays_changes_no_later_answer(client, observe_mask):
     """Masks, and the infos of games that have not ended."""

@@ -58,6 +58,12 @@ class Block:
         self.loans: list[_native.Loan] = []
 
     @property
+    def last(self) -> npt.NDArray[np.void]:
+        """A view of all arrays of last states."""
+        assert self.final is not None, "episodes have ended"
+        return self.final[0]
+
+    @property
     def is_out(self) -> bool:
         """Whether somebody has arrays of the block."""
         return any(loan.is_out() for loan in self.loans)
@@ -94,35 +100,35 @@ class Ended(Arrays):
         rows: The rows of the answer in which the episodes ended.
     """
 
-    __slots__ = ("_copy", "_fields", "_record", "rows")
+    __slots__ = ("_block", "_copy", "_fields", "rows")
 
     def __init__(
         self,
         specs: Specs,
-        record: npt.NDArray[np.void],
+        block: Block,
         fields: Sequence[str],
         rows: npt.NDArray[np.int64],
         *,
         copy: bool,
     ) -> None:
         super().__init__(specs)
-        self._record = record
+        self._block = block  # and not its arrays, whose references are counted
         self._fields = fields
         self._copy = copy
         self.rows = rows
 
     def _array(self, place: int) -> npt.NDArray[np.generic]:
-        array: npt.NDArray[np.generic] = self._record[self._fields[place]][: len(self.rows)]
+        array: npt.NDArray[np.generic] = self._block.last[self._fields[place]][: len(self.rows)]
         return array.copy() if self._copy else array
 
     def whole(self) -> dict[str, npt.NDArray[np.generic]]:
         """The arrays by name, with a row for every environment of the answer."""
-        return {name: self._record[self._fields[place]] for name, place in self._specs.places.items()}
+        return {name: self._block.last[self._fields[place]] for name, place in self._specs.places.items()}
 
     @property
     def flags(self) -> npt.NDArray[np.bool_]:
         """Whether an episode has ended, for each row of the answer."""
-        flags: npt.NDArray[np.bool_] = self._record["flags"]
+        flags: npt.NDArray[np.bool_] = self._block.last["flags"]
         return flags
 
 
@@ -132,7 +138,7 @@ class _Scattered(Ended):
     __slots__ = ()
 
     def _array(self, place: int) -> npt.NDArray[np.generic]:
-        array: npt.NDArray[np.generic] = self._record[self._fields[place]][self.rows]
+        array: npt.NDArray[np.generic] = self._block.last[self._fields[place]][self.rows]
         return array
 
 
@@ -306,9 +312,8 @@ class Blocks:
         """The last states of so many episodes in a block: their rows, and observations and infos of these rows."""
         if block.final is None:
             block.final = np.ndarray((), self._layout(block.bytes.rows).final, block.bytes.finals), None
-        answers, (record, reader) = self._answers, block.final
-        rows = record["rows"][:num_ended].astype(np.int64)
-        observations = Ended(answers.observations, record, self._fields[0], rows, copy=self._copy)
-        infos = _Scattered(answers.final_infos, record, self._fields[2], rows, copy=self._copy)
-        infos.reader = reader
+        answers, rows = self._answers, block.last["rows"][:num_ended].astype(np.int64)
+        observations = Ended(answers.observations, block, self._fields[0], rows, copy=self._copy)
+        infos = _Scattered(answers.final_infos, block, self._fields[2], rows, copy=self._copy)
+        infos.reader = block.final[1]
         return Final(rows, observations, infos)
