@@ -304,7 +304,7 @@ class Blocks:
         self.latest = block
         if block is not self._kept[0]:
             return self._filled(block)
-        self._kept = self._kept[::-1]
+        self._kept = self._kept[1], self._kept[0]
         self._last = block
         return block
 
