@@ -24,6 +24,8 @@ export class RulesForm {
   private readonly turns = new Turns();
   /** Whether the server has checked the choices of the address. */
   private isSettled: boolean;
+  /** How often the controls were drawn. A change by an older control is one of an older preset. */
+  private drawn = 0;
 
   chosen: Chosen;
 
@@ -73,9 +75,13 @@ export class RulesForm {
 
   /** Takes a choice from a control if the server accepts the rules; otherwise shows the reason below the control. */
   private take(control: HTMLElement, part: (chosen: Chosen) => Partial<Chosen>): void {
+    const { drawn } = this;
     void this.turns.take(async () => {
       const chosen = { ...this.chosen, ...part(this.chosen) };
-      const problem = await this.problemOf(chosen);
+      const problem = drawn === this.drawn ? await this.problemOf(chosen) : undefined;
+      if (drawn !== this.drawn) {
+        return; // another preset was chosen meanwhile
+      }
       report(control, problem);
       if (problem === undefined) {
         this.chosen = chosen;
@@ -87,6 +93,7 @@ export class RulesForm {
 
   private draw(): void {
     const { app, chosen, offer } = this;
+    this.drawn++;
     const preset = select(this.presets.map(({ name }) => [name, name] as const), chosen.preset, (name) => {
       this.chosen = chosenOf(this.presets.find((preset) => preset.name === name)!, offer.offersKeys);
       this.draw();
