@@ -5,9 +5,9 @@
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::{Acquire, Release};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::{Mutex, PoisonError};
 use std::{process, ptr};
 
 use pyo3::buffer::{Element, PyBuffer};
@@ -24,7 +24,7 @@ use tetrion::service::direct::SLACK;
 /// The block's vector never moves: its capacity exceeds the size of the tensors by `SLACK` bytes, which is all that writers
 /// need, and `fill` ends the process if it has moved. Its length changes only in `fill`. A call takes the block
 /// under the GIL and gives it back afterwards, so two calls cannot fill it at once. Python's buffers stay valid,
-/// because each holds a reference to the block. Whoever reads bytes takes any, so Python's changes can only be wrong, not unsound.
+/// because each holds a reference to the block. Readers accept any bytes, so Python's changes can be wrong, but not unsound.
 /// If a thread uses an array while another thread steps the session into it, it may see bytes of both steps, as with
 /// every numpy array that is written concurrently.
 #[pyclass(frozen, module = "tetrion._native")]
@@ -35,8 +35,8 @@ pub(crate) struct Block {
     is_taken: AtomicBool,
     /// Number of environments in the answer.
     pub(crate) rows: usize,
-    /// The rows whose episodes have ended, with their last states in `finals`.
-    ended: Mutex<Vec<u32>>,
+    /// Number of episodes that have ended in the answer, with their last states in `finals`.
+    num_ended: AtomicUsize,
     /// The last states, in a block that is made when the first episode ends.
     finals: PyOnceLock<Py<Block>>,
 }
@@ -57,32 +57,30 @@ impl Block {
             len,
             is_taken: false.into(),
             rows,
-            ended: Mutex::default(),
+            num_ended: 0.into(),
             finals: PyOnceLock::new(),
         }
     }
 
     /// Notes that no last states belong to the answer.
     pub(crate) fn forget_finals(&self) {
-        self.ended().clear();
+        self.num_ended.store(0, Relaxed);
     }
 
-    /// Lets a job replace the last states of the episodes that have ended in these rows, in a block of this size.
+    /// Lets a job replace the last states of so many episodes that have ended, in a block of this size.
     ///
     /// # Errors
     /// As for [`Block::fill`].
     pub(crate) fn fill_finals(
         &self,
         py: Python<'_>,
-        ended: &[u32],
+        num_ended: usize,
         len: usize,
         job: impl FnOnce(&mut [u8]),
     ) -> PyResult<()> {
         let made = || Py::new(py, Block::new(vec![0; len], self.rows));
         self.finals.get_or_try_init(py, made)?.get().fill_with(|bytes| job(bytes))?;
-        let mut here = self.ended();
-        here.clear();
-        here.extend(ended);
+        self.num_ended.store(num_ended, Relaxed);
         Ok(())
     }
 
@@ -93,10 +91,6 @@ impl Block {
     pub(crate) fn fill_with<T>(&self, job: impl FnOnce(&mut Vec<u8>) -> T) -> PyResult<T> {
         let filled = self.fill(|bytes| Ok::<_, ()>(job(bytes)))?;
         filled.and_then(Result::ok).ok_or_else(|| PyValueError::new_err("the answer broke its reader"))
-    }
-
-    fn ended(&self) -> MutexGuard<'_, Vec<u32>> {
-        self.ended.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lets a job read the contents.
@@ -143,7 +137,7 @@ impl Block {
     /// Number of episodes that have ended in the answer, with their last states in `finals`.
     #[getter]
     pub(crate) fn num_ended(&self) -> usize {
-        self.ended().len()
+        self.num_ended.load(Relaxed)
     }
 
     /// The block with last states, if there were any yet.
@@ -179,7 +173,7 @@ impl Block {
 #[pyclass(frozen, module = "tetrion._native")]
 pub(crate) struct Loan {
     arrays: Py<PyTuple>,
-    /// The number of references to each while nobody else had any.
+    /// The number of references to each before a caller had any.
     references: Mutex<Vec<isize>>,
 }
 
@@ -196,7 +190,7 @@ impl Loan {
         *self.references.lock().unwrap_or_else(PoisonError::into_inner) = references;
     }
 
-    /// Whether somebody has one of the arrays, or one that was derived from them.
+    /// Whether a caller holds one of the arrays, or one that was derived from them.
     fn is_out(&self, py: Python<'_>) -> bool {
         let references = self.references.lock().unwrap_or_else(PoisonError::into_inner);
         let arrays = self.arrays.bind(py).iter_borrowed();

@@ -126,39 +126,22 @@ pub(crate) struct BlockColumns {
 }
 
 impl BlockColumns {
-    /// The columns of a session. `None` if memory cannot hold such tensors.
+    /// The columns of a session. `None` if memory cannot hold such tensors, or there is no environment.
     pub(crate) fn of(session: &pb::Session) -> Option<BlockColumns> {
         let config = session.config.as_ref()?;
         let num_actions = session.action_spec.as_ref().map_or(0, |spec| spec.high() as u32).checked_add(1)?;
         let has_mask = config.action_mask_format() == pb::ActionMaskFormat::Bits;
-        BlockColumns::new(
-            columns(&session.observation_specs)?,
-            columns(&session.info_specs)?,
-            has_mask.then_some(num_actions),
-            config.num_envs,
-        )
-    }
-
-    /// The columns of a session with these fields and, if it has masks, this many actions. `None` if memory cannot hold such
-    /// tensors, or there is no environment.
-    pub(crate) fn new(
-        observations: Vec<BlockColumn>,
-        infos: Vec<BlockColumn>,
-        num_actions: Option<u32>,
-        num_envs: u32,
-    ) -> Option<BlockColumns> {
+        let observations = columns(&session.observation_specs)?;
+        let infos = columns(&session.info_specs)?;
         let float = BlockColumn::new("rewards", pb::DataType::Float32, &[])?;
         let flags = |name| BlockColumn::new(name, pb::DataType::Bool, &[]);
         let bits = |num_actions: u32| {
             let column = BlockColumn::new("action_mask", pb::DataType::Uint8, &[num_actions.div_ceil(8)])?;
             Some((column, num_actions as usize))
         };
-        let mask = match num_actions {
-            Some(num_actions) => Some(bits(num_actions)?),
-            None => None,
-        };
+        let mask = if has_mask { Some(bits(num_actions)?) } else { None };
         let outcome = [float, flags("terminated")?, flags("truncated")?];
-        let (final_infos, num_envs) = (infos.clone(), num_envs as usize);
+        let (final_infos, num_envs) = (infos.clone(), config.num_envs as usize);
         let columns = BlockColumns { outcome, observations, infos, final_infos, mask, num_envs };
         let is_small =
             |bytes: usize| bytes.checked_mul(columns.num_envs).is_some_and(|bytes| bytes <= MAX_BYTES);
@@ -264,7 +247,7 @@ impl BlockColumns {
     ) -> PyResult<()> {
         let FinalParts { ended, parts } = finals;
         let layout = self.final_layout(block.rows);
-        block.fill_finals(py, ended, layout.num_bytes, |bytes| {
+        block.fill_finals(py, ended.len(), layout.num_bytes, |bytes| {
             let (flags, rows) = (layout.starts[0], layout.starts[1]);
             let row = |start: usize, row: u32, size: usize| start + row as usize * size;
             bytes[flags..flags + block.rows].fill(0);

@@ -128,6 +128,16 @@ impl PyListing {
         self.session.get()
     }
 
+    /// Steps the only environment of a session, like `step`.
+    pub(crate) fn step_one(
+        &self,
+        py: Python<'_>,
+        block: &Bound<'_, Block>,
+        row: i32,
+    ) -> PyResult<Option<usize>> {
+        self.take(py, block.get(), self.session.get().is_open().then_some(&[row]))
+    }
+
     /// The state, unless another thread has it.
     fn state(&self) -> PyResult<MutexGuard<'_, ListingState>> {
         match self.state.try_lock() {
@@ -156,12 +166,7 @@ impl PyListing {
 
     /// Lists placements of environments, while nothing is in flight.
     fn list(&self, py: Python<'_>, env_ids: Option<&[u32]>) -> PyResult<ListedRows> {
-        let (session, stream) = (self.session.get(), &self.stream);
-        let short = if stream.is_idle() { session.enumerate(py, &self.request(env_ids)) } else { None };
-        let answer = match short {
-            Some(answer) => answer,
-            None => stream.exchange(py, self.asks(env_ids))?.decode().map_err(raised)?,
-        };
+        let answer = self.stream.list(py, &self.request(env_ids))?;
         self.read(answer, env_ids.map_or(self.columns.num_envs, <[u32]>::len))
     }
 
@@ -734,16 +739,6 @@ impl PyListing {
         rows: &Bound<'_, PyAny>,
     ) -> PyResult<Option<usize>> {
         self.take(py, block.get(), self.session.get().actions(rows).as_deref())
-    }
-
-    /// Steps the only environment of a session, like `step`.
-    pub(crate) fn step_one(
-        &self,
-        py: Python<'_>,
-        block: &Bound<'_, Block>,
-        row: i32,
-    ) -> PyResult<Option<usize>> {
-        self.take(py, block.get(), self.session.get().is_open().then_some(&[row]))
     }
 
     /// Starts episodes like `Session.reset`.

@@ -611,8 +611,8 @@ impl PySession {
 }
 
 impl PySession {
-    /// Makes an answer about all environments. In this process the others are looked at again, because whoever has arrays of
-    /// a block before may have changed them.
+    /// Makes an answer about all environments. In this process the others are looked at again, because callers
+    /// may have changed the arrays of a block before.
     fn merged(
         &self,
         py: Python<'_>,
@@ -624,7 +624,7 @@ impl PySession {
         let Some(direct) = direct.as_ref().and_then(|direct| direct.as_ref()) else {
             return self.columns()?.merge(block, others, some);
         };
-        // If the session has ended, nobody looks at it.
+        // An ended session leaves the block as it is.
         let mut observe = |bytes: &mut Vec<u8>| {
             let _ = py.detach(|| direct.observe(bytes));
         };

@@ -125,16 +125,6 @@ impl PySessionStream {
         self.take(py, block.get(), self.session.get().actions(actions).as_deref())
     }
 
-    /// Steps the only environment of a session, like `step`.
-    pub(crate) fn step_one(
-        &self,
-        py: Python<'_>,
-        block: &Bound<'_, Block>,
-        action: i32,
-    ) -> PyResult<Option<usize>> {
-        self.take(py, block.get(), self.session.get().is_open().then_some(&[action]))
-    }
-
     /// Starts episodes like `Session.reset`, while nothing is in flight.
     fn reset(
         &self,
@@ -183,17 +173,7 @@ impl PySessionStream {
 
     /// Lists placements of so many environments, by an encoded request.
     fn placements(&self, py: Python<'_>, request: &[u8], positions: usize) -> PyResult<ReadPlacements> {
-        let request: pb::EnumeratePlacementsRequest = decoded(request)?;
-        let session = self.session.get();
-        let short = if self.is_idle() { session.enumerate(py, &request) } else { None };
-        let answer = match short {
-            Some(answer) => answer,
-            None => {
-                let asked = Asked::new(&ENUMERATE_PLACEMENTS, &request);
-                self.exchange(py, asked)?.decode().map_err(raised)?
-            }
-        };
-        listed(answer, positions)
+        listed(self.list(py, &decoded(request)?)?, positions)
     }
 
     /// Waits for the answer to the earliest request that was sent ahead, the placements of so many environments.
@@ -234,6 +214,32 @@ impl PySessionStream {
 }
 
 impl PySessionStream {
+    /// Steps the only environment of a session, like `step`.
+    pub(crate) fn step_one(
+        &self,
+        py: Python<'_>,
+        block: &Bound<'_, Block>,
+        action: i32,
+    ) -> PyResult<Option<usize>> {
+        self.take(py, block.get(), self.session.get().is_open().then_some(&[action]))
+    }
+
+    /// Lists placements, the short way if there is one.
+    pub(crate) fn list(
+        &self,
+        py: Python<'_>,
+        request: &pb::EnumeratePlacementsRequest,
+    ) -> PyResult<pb::EnumeratePlacementsResponse> {
+        let short = if self.is_idle() { self.session().enumerate(py, request) } else { None };
+        match short {
+            Some(answer) => Ok(answer),
+            None => {
+                let asked = Asked::new(&ENUMERATE_PLACEMENTS, request);
+                self.exchange(py, asked)?.decode().map_err(raised)
+            }
+        }
+    }
+
     pub(crate) fn session(&self) -> &PySession {
         self.session.get()
     }

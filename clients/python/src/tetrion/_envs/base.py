@@ -110,7 +110,7 @@ class SessionEnv:
             model = name.removeprefix("ACTION_MODEL_").lower()
             raise InvalidArgumentError("rules", f"have the action model {model!r}, which is played by {self._other}")
         self._num_actions, specs, self._stream = self._opened(session)
-        # Whoever gets arrays of a vector environment may keep them: its own if this process knows the games, else copies.
+        # Callers may keep the arrays of a vector environment: lent ones if the games are in this process, else copies.
         self._stream._blocks.lends = lends = self._copy and self._stream._is_direct
         self._copies = self._copy and not lends
         self._fields = Fields(specs, self._num_actions if self._observe_mask else 0)

@@ -162,7 +162,7 @@ class SingleEnv(SessionEnv, gymnasium.Env[Observation, np.int64]):
         except (_native.CallError, _native.AnswerError) as error:
             raise self.client._connection.raised(error) from None
         if step is None:
-            self._stream._step_one(action)
+            self._stream.step(np.array([action]))
             step = self._single.stepped()
         if step[2] and self._counts_endings:
             self._count_endings(np.array([not self._single.was_allowed]), stacklevel=3)

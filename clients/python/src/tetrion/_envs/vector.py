@@ -213,8 +213,6 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
 
     def _seeds(self, seed: Any) -> list[int | None]:
         """One seed per environment; None for environments that start their next episode."""
-        if seed is None:
-            return [None] * self.num_envs
         if isinstance(seed, str) or not isinstance(seed, (Sequence, np.ndarray)) or getattr(seed, "ndim", 1) == 0:
             first = arguments.integer("seed", seed, arguments.I64, arguments.U64 + 1 - self.num_envs)
             return [arguments.seed("seed", first + env) for env in range(self.num_envs)]

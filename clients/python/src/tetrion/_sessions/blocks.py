@@ -4,8 +4,8 @@ A block is bytes with every tensor at its place. Either each answer gets a new b
 alternate, whose arrays are created once. In a new block only the large arrays are views: a small one is a copy, so that a
 caller who keeps some rewards does not keep the playfields of their step.
 
-Blocks that alternate can be lent: whoever gets their arrays may keep them. Before a block is used again, the numbers of
-references to its arrays tell whether somebody does; then another block takes its place.
+Blocks that alternate can be lent: callers may keep their arrays. Before a block is used again, the numbers of references to
+its arrays tell whether a caller still holds one; then another block takes its place.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tetrion._messages.tensors import Arrays, Specs
 _LARGE = 1 / 4
 # Most layouts that are kept, each for another number of rows.
 _MOST_LAYOUTS = 256
-# Most blocks that are waited for because somebody has their arrays.
+# Most blocks that are waited for because callers hold their arrays.
 _MOST_LENT = 2
 
 
@@ -65,7 +65,7 @@ class Block:
 
     @property
     def is_out(self) -> bool:
-        """Whether somebody has arrays of the block."""
+        """Whether a caller holds arrays of the block."""
         return any(loan.is_out() for loan in self.loans)
 
 
@@ -165,7 +165,7 @@ class Blocks:
             count += len(specs.places)
         # By the number of rows.
         self._layouts: dict[int, _Layout] = {}
-        # Whether callers may keep arrays of blocks that alternate, and blocks whose arrays somebody had.
+        # Whether callers may keep arrays of blocks that alternate, and the blocks whose arrays they held.
         self.lends = False
         self._lent: list[Block] = []
         self._kept: tuple[Block, Block] | None = None
@@ -199,7 +199,7 @@ class Blocks:
         block, other = self._kept
         if self.lends and block.is_out:
             self._lent.append(block)
-            # A block comes back when whoever has its arrays lets them go; one that stays away too long does not.
+            # A block comes back once its arrays are free; of more than a few, the oldest is left to its callers.
             back = next((lent for lent in self._lent[:-1] if not lent.is_out), None)
             self._lent = [lent for lent in self._lent if lent is not back][-_MOST_LENT:]
             block = back or self._filled(self._new(num_envs))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -122,7 +122,7 @@ class Calls:
             env_ids: Environments to step, in the order of the actions. Default: all; an empty list means none.
         """
         if env_ids is None:
-            stepped = self._step_all(self._native.step, actions)
+            stepped = self._step_all(actions)
             if stepped is not None:
                 return stepped
         self._save_unsaved()
@@ -138,19 +138,14 @@ class Calls:
             raise invalid_answer("the answer to actions as text has no numbers of actions")
         return stepped._replace(actions=np.frombuffer(numbers, "<i4").astype(np.int32))
 
-    def _step_one(self, action: int) -> Stepped:
-        """Takes one 32-bit action in the only environment."""
-        stepped = self._step_all(self._native.step_one, action)
-        return stepped if stepped is not None else self.step(np.array([action]))
-
-    def _step_all(self, step: Callable[[Any, Any], int | None], actions: Any) -> Stepped | None:
+    def _step_all(self, actions: Any) -> Stepped | None:
         """Takes a step of all environments whose messages the extension module writes, if any; None if it was not taken."""
         link = self._link
         if link.listeners:
             self._save_unsaved()
         block = self._blocks.next()
         try:
-            num_ended = step(block.bytes, actions)
+            num_ended = self._native.step(block.bytes, actions)
         except (_native.CallError, _native.AnswerError) as error:
             raise link.connection.raised(error) from None
         self._told()
