@@ -54,8 +54,7 @@ impl EvaluationRequest {
         }
     }
 
-    /// The message for a server. [`decode`](tetrion_protocol::evaluation::decode) turns it into what a
-    /// server of this version would play.
+    /// The message for a server, which reads it with [`ReadEvaluation`](tetrion_protocol::evaluation::ReadEvaluation).
     ///
     /// # Panics
     /// Under the conditions of [`Seeds::games_per_policy`].

@@ -87,100 +87,126 @@ impl DecodedEvaluation {
     }
 }
 
-/// Reads a request.
-///
-/// # Errors
-/// [`DecodeError`] with the fields of `EvaluatePoliciesRequest`.
-pub fn decode(
-    request: &pb::EvaluatePoliciesRequest,
-    kernel: Kernel,
-) -> Result<DecodedEvaluation, DecodeError> {
-    revision::check(request.min_revision)?;
-    check_rules_version(&request.rules_version)?;
-    let resolved = match &request.rules {
-        Some(rules) => ResolvedRules::try_from(rules).in_field("rules")?,
-        None => ResolvedRules::default(),
-    };
-    let rules = resolved.rules;
-    let policies = Policies::decode(&request.policies, &rules)?;
-    let num_policies = policies.all.len() as u32;
-    let seeding = request.seeding.as_ref().ok_or_else(|| DecodeError::missing("seeding"))?;
-    let deal = seeding::decode_deal(seeding, num_policies, &rules.pieces).in_field("seeding")?;
-    let num_seeds = deal.len() as u32;
-    let episodes_per_seed = request.episodes_per_seed.max(1);
-    if matches!(deal, Deal::Sequences(_)) && episodes_per_seed > 1 {
-        let problem = format!("is {episodes_per_seed}, expected 0 or 1 with piece_sequences");
-        return Err(DecodeError::field("episodes_per_seed", problem));
+/// A request for an evaluation whose policies are being read. There may be thousands, so they are read some at a time. The
+/// request is the same in all calls.
+#[derive(Debug)]
+pub struct ReadEvaluation {
+    resolved: ResolvedRules,
+    policies: Policies,
+}
+
+impl ReadEvaluation {
+    /// Reads the rules.
+    ///
+    /// # Errors
+    /// [`DecodeError`] with the fields of `EvaluatePoliciesRequest`, here and in the other methods.
+    pub fn begin(request: &pb::EvaluatePoliciesRequest) -> Result<ReadEvaluation, DecodeError> {
+        revision::check(request.min_revision)?;
+        check_rules_version(&request.rules_version)?;
+        let resolved = match &request.rules {
+            Some(rules) => ResolvedRules::try_from(rules).in_field("rules")?,
+            None => ResolvedRules::default(),
+        };
+        Ok(ReadEvaluation { resolved, policies: Policies::default() })
     }
-    let pairs = decode_pairs(request.pairs.as_ref(), num_policies, num_seeds)?;
-    let num_pairs =
-        pairs.as_ref().map_or(u64::from(num_policies) * u64::from(num_seeds), |pairs| pairs.len() as u64);
-    let num_games = num_pairs.saturating_mul(episodes_per_seed.into());
-    if num_games > MAX_GAMES {
-        let problem = format!(
-            "makes {num_games} games ({num_pairs} of policy and seed, {episodes_per_seed} each), expected at most {MAX_GAMES}"
-        );
-        return Err(DecodeError::field("seeding", problem));
+
+    /// Reads the next policies, about as many as take the time of `max_bytes` of formulas: some 20 ns each. Returns whether
+    /// there are more.
+    pub fn read_policies(
+        &mut self,
+        request: &pb::EvaluatePoliciesRequest,
+        max_bytes: usize,
+    ) -> Result<bool, DecodeError> {
+        self.policies.read_some(&request.policies, &self.resolved.rules, max_bytes)
     }
-    if !rules.end_games() && request.max_pieces == 0 && request.max_steps == 0 {
-        let problem = "is 0, expected at least 1: no game ends under top_out sink";
-        return Err(DecodeError::field("max_pieces", problem));
-    }
-    let max_pieces = limit("max_pieces", request.max_pieces, MAX_PIECES)?;
-    let max_response_bytes = response_bytes(request.max_response_bytes, DEFAULT_RESPONSE_BYTES)?;
-    let loss_trials = match &request.loss_estimation {
-        Some(estimation) => {
-            check_estimation(estimation, request.include_recordings, &rules, &deal, &policies.all)
-                .in_field("loss_estimation")?;
-            estimation.trials
+
+    /// Reads the rest of the request, after all policies.
+    pub fn finish(
+        self,
+        request: &pb::EvaluatePoliciesRequest,
+        kernel: Kernel,
+    ) -> Result<DecodedEvaluation, DecodeError> {
+        let ReadEvaluation { resolved, policies } = self;
+        let rules = resolved.rules;
+        let num_policies = policies.all.len() as u32;
+        let seeding = request.seeding.as_ref().ok_or_else(|| DecodeError::missing("seeding"))?;
+        let deal = seeding::decode_deal(seeding, num_policies, &rules.pieces).in_field("seeding")?;
+        let num_seeds = deal.len() as u32;
+        let episodes_per_seed = request.episodes_per_seed.max(1);
+        if matches!(deal, Deal::Sequences(_)) && episodes_per_seed > 1 {
+            let problem = format!("is {episodes_per_seed}, expected 0 or 1 with piece_sequences");
+            return Err(DecodeError::field("episodes_per_seed", problem));
         }
-        None => 0,
-    };
-    if request.include_recordings {
-        check_recordings(request, num_games)?;
-    }
-    let most_steps = match request.include_recordings {
-        true => recorded_steps(&rules, &deal, max_response_bytes),
-        false => MAX_STEPS,
-    };
-    let max_steps = limit("max_steps", request.max_steps, most_steps)?;
-    // Estimates of two policies share no pieces.
-    let shared_seeds = !matches!(deal, Deal::PerSlot { .. }) && loss_trials == 0;
-    let baseline = decode_baseline(request.baseline, num_policies)?;
-    let baseline = (shared_seeds && num_policies > 1).then_some(baseline);
-    let started = pb::EvaluationStarted {
-        rules: Some(pb::Rules::from(&resolved)),
-        rules_version: RULES_VERSION.to_owned(),
-        num_policies,
-        num_seeds,
-        episodes_per_seed,
-        num_games,
-        max_pieces,
-        max_steps,
-        policies: policies.entries,
-        baseline,
-        loss_estimation: request.loss_estimation,
-    };
-    Ok(DecodedEvaluation {
-        evaluation: Evaluation {
-            rules,
-            policies: policies.all,
-            deal,
+        let pairs = decode_pairs(request.pairs.as_ref(), num_policies, num_seeds)?;
+        let num_pairs =
+            pairs.as_ref().map_or(u64::from(num_policies) * u64::from(num_seeds), |pairs| pairs.len() as u64);
+        let num_games = num_pairs.saturating_mul(episodes_per_seed.into());
+        if num_games > MAX_GAMES {
+            let problem = format!(
+                "makes {num_games} games ({num_pairs} of policy and seed, {episodes_per_seed} each), expected at most {MAX_GAMES}"
+            );
+            return Err(DecodeError::field("seeding", problem));
+        }
+        if !rules.end_games() && request.max_pieces == 0 && request.max_steps == 0 {
+            let problem = "is 0, expected at least 1: no game ends under top_out sink";
+            return Err(DecodeError::field("max_pieces", problem));
+        }
+        let max_pieces = limit("max_pieces", request.max_pieces, MAX_PIECES)?;
+        let max_response_bytes = response_bytes(request.max_response_bytes, DEFAULT_RESPONSE_BYTES)?;
+        let loss_trials = match &request.loss_estimation {
+            Some(estimation) => {
+                check_estimation(estimation, request.include_recordings, &rules, &deal, &policies.all)
+                    .in_field("loss_estimation")?;
+                estimation.trials
+            }
+            None => 0,
+        };
+        if request.include_recordings {
+            check_recordings(request, num_games)?;
+        }
+        let most_steps = match request.include_recordings {
+            true => recorded_steps(&rules, &deal, max_response_bytes),
+            false => MAX_STEPS,
+        };
+        let max_steps = limit("max_steps", request.max_steps, most_steps)?;
+        // Estimates of two policies share no pieces.
+        let shared_seeds = !matches!(deal, Deal::PerSlot { .. }) && loss_trials == 0;
+        let baseline = decode_baseline(request.baseline, num_policies)?;
+        let baseline = (shared_seeds && num_policies > 1).then_some(baseline);
+        let started = pb::EvaluationStarted {
+            rules: Some(pb::Rules::from(&resolved)),
+            rules_version: RULES_VERSION.to_owned(),
+            num_policies,
+            num_seeds,
             episodes_per_seed,
-            pairs,
+            num_games,
             max_pieces,
             max_steps,
-            loss_trials,
-            kernel,
-        },
-        started,
-        baseline,
-        parallelism: request.max_parallelism as usize,
-        progress_interval: progress_interval(request.progress_interval.as_ref())?,
-        include_results: request.include_results,
-        include_recordings: request.include_recordings,
-        max_response_bytes,
-    })
+            policies: policies.entries,
+            baseline,
+            loss_estimation: request.loss_estimation,
+        };
+        Ok(DecodedEvaluation {
+            evaluation: Evaluation {
+                rules,
+                policies: policies.all,
+                deal,
+                episodes_per_seed,
+                pairs,
+                max_pieces,
+                max_steps,
+                loss_trials,
+                kernel,
+            },
+            started,
+            baseline,
+            parallelism: request.max_parallelism as usize,
+            progress_interval: progress_interval(request.progress_interval.as_ref())?,
+            include_results: request.include_results,
+            include_recordings: request.include_recordings,
+            max_response_bytes,
+        })
+    }
 }
 
 /// Checks that this many games can be recorded.

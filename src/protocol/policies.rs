@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use prost::Message as _;
+
 use tetrion_core::agents::{
     AGENTS, Agent, AgentRow, CONTROLLERS, Controller, FormulaAgent, LinearAgent, ModelShape, WeightError,
     expected_weights,
@@ -18,7 +20,7 @@ use super::features::Features;
 use super::limits::{MAX_MODEL_WORK, MAX_PLAYOUTS, MAX_POLICIES, MAX_REQUEST_PARAMETERS, check_name};
 use super::pb;
 use super::pb::policy::Kind as Message;
-use super::tensor::{self, DimSize, Element};
+use super::tensor::{self, DimSize};
 use super::{features, models, search};
 
 /// One policy, or one per row of weights: who plays, and how it chooses.
@@ -158,8 +160,8 @@ pub fn decode_scoring(message: &pb::Policy, rules: &Rules) -> Result<Agent, Deco
     {
         return Err(DecodeError::field("weights.weights", format!("has {rows} rows, expected one")));
     }
-    let mut policies = Policies { all: Vec::new(), entries: Vec::new(), num_parameters: 0 };
-    policies.add(message, rules)?;
+    let mut policies = Policies::default();
+    policies.read_next(message, rules)?;
     let agent = policies.all.swap_remove(0);
     if agent.scores_placements() {
         return Ok(agent);
@@ -250,6 +252,7 @@ pub fn unknown(name: &str) -> DecodeError {
 }
 
 /// Creates agents from rows of weights.
+#[derive(Debug)]
 struct Builder {
     set: FeatureSet,
     model: Option<Arc<ModelShape>>,
@@ -268,108 +271,113 @@ impl Builder {
     }
 }
 
-/// The policies of a request, and their description in the answer.
+/// The policies of a request as far as they have been read, and their description in the answer.
+#[derive(Debug, Default)]
 pub(super) struct Policies {
     pub all: Vec<Agent>,
     pub entries: Vec<pb::EvaluatedPolicy>,
     /// Number of parameters of all models.
     num_parameters: u64,
+    /// The weights of the next message, if some of their rows have been read.
+    table: Option<WeightTable>,
 }
 
+/// Rows of weights, to read one by one: all doubles at once would take twice the memory of the request.
+#[derive(Debug)]
+struct WeightTable {
+    builder: Builder,
+    numbers: WeightNumbers,
+    columns: usize,
+    next: usize,
+}
+
+#[derive(Debug)]
+enum WeightNumbers {
+    Single(Vec<f32>),
+    Double(Vec<f64>),
+}
+
+/// Bytes of text that take as long to read as the fixed part of a policy.
+const POLICY_BYTES: usize = 256;
+
 impl Policies {
-    /// Reads all policies of a request. Rows of weights become one policy each.
-    pub fn decode(messages: &[pb::Policy], rules: &Rules) -> Result<Policies, DecodeError> {
+    /// Reads the next policies, at least one, and about as many as take the time of `max_bytes` of text. Rows of weights
+    /// become one policy each. Returns whether there are more.
+    pub fn read_some(
+        &mut self,
+        messages: &[pb::Policy],
+        rules: &Rules,
+        max_bytes: usize,
+    ) -> Result<bool, DecodeError> {
         if messages.is_empty() {
             return Err(DecodeError::missing("policies"));
         }
-        let mut policies = Policies { all: Vec::new(), entries: Vec::new(), num_parameters: 0 };
-        for (i, message) in messages.iter().enumerate() {
-            policies.add(message, rules).in_item("policies", i)?;
+        let mut bytes = 0;
+        while bytes < max_bytes
+            && let Some(message) = messages.get(self.entries.len())
+        {
+            bytes += POLICY_BYTES + self.read_next(message, rules).in_item("policies", self.entries.len())?;
         }
-        Ok(policies)
+        Ok(self.entries.len() < messages.len())
     }
 
-    fn add(&mut self, message: &pb::Policy, rules: &Rules) -> Result<(), DecodeError> {
+    /// Reads a message, or a row of its weights. Returns the number of bytes.
+    fn read_next(&mut self, message: &pb::Policy, rules: &Rules) -> Result<usize, DecodeError> {
+        if let Some(table) = self.table.take() {
+            return self.read_row(message, table, rules);
+        }
         check_name("label", &message.label)?;
         let play = decode_play(message, rules)?;
-        let first = self.all.len();
-        let kind = match &message.kind {
+        let (agent, kind) = match &message.kind {
             None => {
                 let problem = "has no kind, expected name, weights, monte_carlo or formula";
                 return Err(DecodeError::field("", problem));
             }
-            Some(Message::Name(name)) => {
-                self.push(named_agent(name, play, rules)?)?;
-                Message::Name(name.clone())
-            }
+            Some(Message::Name(name)) => (named_agent(name, play, rules)?, Message::Name(name.clone())),
             Some(Message::MonteCarlo(message)) => {
                 let agent = decode_monte_carlo(message);
-                self.push(monte_carlo_agent(agent, play)?)?;
-                Message::MonteCarlo(encode_monte_carlo(agent))
+                (monte_carlo_agent(agent, play)?, Message::MonteCarlo(encode_monte_carlo(agent)))
             }
             Some(Message::Formula(message)) => {
-                self.push(formula_agent(&message.text, play, rules)?)?;
-                Message::Formula(pb::Formula::default())
+                (formula_agent(&message.text, play, rules)?, Message::Formula(pb::Formula::default()))
             }
-            Some(Message::Weights(message)) => {
-                let builder = self.add_weights(message, play, rules).in_field("weights")?;
-                let (mlp, n_tuple) = builder.model.as_deref().map_or((None, None), models::encode);
-                let features = Some(features::encode(&builder.set));
-                // All rows take the same.
-                check_work(&self.all[first], rules, "weights")?;
-                Message::Weights(pb::Weights { features, weights: None, mlp, n_tuple })
+            Some(Message::Weights(weights)) => {
+                let table = WeightTable::decode(weights, play, rules).in_field("weights")?;
+                return self.read_row(message, table, rules);
             }
         };
-        let agent = &self.all[first];
+        self.push(agent)?;
+        self.describe(message, kind, 1);
+        Ok(message.encoded_len())
+    }
+
+    fn read_row(
+        &mut self,
+        message: &pb::Policy,
+        mut table: WeightTable,
+        rules: &Rules,
+    ) -> Result<usize, DecodeError> {
+        let agent = table.next_agent().in_field("weights.weights")?;
+        // All rows take the same.
+        if table.next == 1 {
+            check_work(&agent, rules, "weights")?;
+        }
+        self.push(agent).in_field("weights.weights")?;
+        let columns = table.columns;
+        if table.next < table.num_rows() {
+            self.table = Some(table);
+        } else {
+            self.describe(message, table.kind(), table.next as u32);
+        }
+        Ok(columns * size_of::<f64>())
+    }
+
+    /// Describes a message whose policies have been added.
+    fn describe(&mut self, message: &pb::Policy, kind: Message, num_rows: u32) {
+        let agent = self.all.last().expect("it has been added");
         let play = PlayChoice { search: agent.search(), terminal_value: agent.terminal_value() };
         let policy = pb::Policy { label: message.label.clone(), kind: Some(kind), ..encode_play(play) };
-        let num_rows = (self.all.len() - first) as u32;
         self.entries.push(pb::EvaluatedPolicy { policy: Some(policy), num_rows });
-        Ok(())
-    }
-
-    /// Adds a policy per row.
-    fn add_weights(
-        &mut self,
-        message: &pb::Weights,
-        play: PlayChoice,
-        rules: &Rules,
-    ) -> Result<Builder, DecodeError> {
-        let set = features::decode(message.features.as_ref(), rules).in_field("features")?;
-        let set = set.ok_or_else(|| DecodeError::missing("features"))?;
-        let model = models::decode(message.mlp.as_ref(), message.n_tuple.as_ref(), set.len(), rules)?;
-        let builder = Builder { set, model: model.map(Arc::new), play: play.or(Play::default()) };
-        let weights = message.weights.as_ref().ok_or_else(|| DecodeError::missing("weights"))?;
-        let add = if weights.dtype() == pb::DataType::Float32 {
-            Self::add_rows::<f32>
-        } else {
-            Self::add_rows::<f64>
-        };
-        add(self, weights, &builder).in_field("weights")?;
-        Ok(builder)
-    }
-
-    /// Adds a policy per row. Converts one row at a time: all doubles at once would take twice the memory of the
-    /// request.
-    fn add_rows<T: Element + Into<f64>>(
-        &mut self,
-        tensor: &pb::Tensor,
-        builder: &Builder,
-    ) -> Result<(), DecodeError> {
-        check_columns(tensor, builder.set.len(), builder.num_parameters())?;
-        let columns = builder.set.len() + builder.num_parameters();
-        let row = DimSize::Exactly(columns as u32);
-        let dims = if tensor.shape.len() == 1 { &[row][..] } else { &[DimSize::Any, row] };
-        let weights = tensor::decode::<T>(tensor, dims)?.elements;
-        if weights.is_empty() {
-            return Err(DecodeError::invalid(Fault::Tensor, "", "has no rows, expected at least one"));
-        }
-        for (row, weights) in weights.chunks_exact(columns).enumerate() {
-            let agent = builder.build(weights.iter().map(|&weight| weight.into()).collect());
-            let wrong = |error| DecodeError::invalid(Fault::Tensor, "", format!("row {row}: {error}"));
-            self.push(agent.map_err(wrong)?)?;
-        }
-        Ok(())
     }
 
     /// Adds a policy, unless the request then has too many policies or parameters.
@@ -389,6 +397,57 @@ impl Policies {
         }
         self.all.push(agent);
         Ok(())
+    }
+}
+
+impl WeightTable {
+    fn decode(message: &pb::Weights, play: PlayChoice, rules: &Rules) -> Result<WeightTable, DecodeError> {
+        let set = features::decode(message.features.as_ref(), rules).in_field("features")?;
+        let set = set.ok_or_else(|| DecodeError::missing("features"))?;
+        let model = models::decode(message.mlp.as_ref(), message.n_tuple.as_ref(), set.len(), rules)?;
+        let builder = Builder { set, model: model.map(Arc::new), play: play.or(Play::default()) };
+        let weights = message.weights.as_ref().ok_or_else(|| DecodeError::missing("weights"))?;
+        let columns = builder.set.len() + builder.num_parameters();
+        let numbers = || {
+            check_columns(weights, builder.set.len(), builder.num_parameters())?;
+            let row = DimSize::Exactly(columns as u32);
+            let dims = if weights.shape.len() == 1 { &[row][..] } else { &[DimSize::Any, row] };
+            Ok(match weights.dtype() {
+                pb::DataType::Float32 => WeightNumbers::Single(tensor::decode(weights, dims)?.elements),
+                _ => WeightNumbers::Double(tensor::decode(weights, dims)?.elements),
+            })
+        };
+        let table = WeightTable { numbers: numbers().in_field("weights")?, columns, next: 0, builder };
+        if table.num_rows() == 0 {
+            return Err(DecodeError::invalid(Fault::Tensor, "weights", "has no rows, expected at least one"));
+        }
+        Ok(table)
+    }
+
+    fn num_rows(&self) -> usize {
+        let count = match &self.numbers {
+            WeightNumbers::Single(numbers) => numbers.len(),
+            WeightNumbers::Double(numbers) => numbers.len(),
+        };
+        count / self.columns
+    }
+
+    fn next_agent(&mut self) -> Result<Agent, DecodeError> {
+        let (row, columns) = (self.next, self.next * self.columns..(self.next + 1) * self.columns);
+        self.next += 1;
+        let weights = match &self.numbers {
+            WeightNumbers::Single(numbers) => numbers[columns].iter().map(|&weight| weight.into()).collect(),
+            WeightNumbers::Double(numbers) => numbers[columns].to_vec(),
+        };
+        let wrong = |error| DecodeError::invalid(Fault::Tensor, "", format!("row {row}: {error}"));
+        self.builder.build(weights).map_err(wrong)
+    }
+
+    /// The weights without their numbers.
+    fn kind(&self) -> Message {
+        let (mlp, n_tuple) = self.builder.model.as_deref().map_or((None, None), models::encode);
+        let features = Some(features::encode(&self.builder.set));
+        Message::Weights(pb::Weights { features, weights: None, mlp, n_tuple })
     }
 }
 

@@ -23,7 +23,7 @@ use tonic::{Request, Response, Status};
 
 use tetrion_core::features::kernel::Kernel;
 use tetrion_core::pool::{Lane, Party, Pool};
-use tetrion_protocol::evaluation::{DecodedEvaluation, decode, encode_recording};
+use tetrion_protocol::evaluation::{DecodedEvaluation, ReadEvaluation, encode_recording};
 use tetrion_protocol::footprint::evaluation_bytes;
 use tetrion_protocol::limits::MAX_REQUEST_BYTES;
 use tetrion_protocol::pb;
@@ -49,6 +49,9 @@ const MAX_RESULTS: usize = 4096;
 const COALESCE: Duration = Duration::from_millis(50);
 /// Time that a caller may leave a message unread if no other evaluation needs its place: a session's default lease.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
+
+/// Bytes of policies that are read before other callers have a turn: about 2 ms.
+const BYTES_A_SLICE: usize = 100_000;
 
 /// Time after which a refused caller should try again.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -133,9 +136,8 @@ impl EvaluationService for Evaluations {
         if request.policies.iter().any(tables::plays_by_values) {
             tables::ready_for_message(&calls, request.rules.as_ref()).await?;
         }
-        // The room moves along, because this call may end while its request waits for a thread.
-        let read = move || Ok((decode(&request, kernel)?, room));
-        let (request, room) = calls.run_elsewhere(read).await?;
+        let mut reading = ReadingRequest { request, kernel, room: Some(room), begun: None };
+        let (request, room) = calls.run_slices(move || reading.advance().transpose()).await?;
         if let Some(fit) = request.policies_that_fit() {
             let (max_rows, max_bytes) = (fit.into(), request.max_response_bytes);
             return Err(Refusal::ResponseTooLarge { max_rows, max_bytes }.into());
@@ -152,6 +154,31 @@ impl EvaluationService for Evaluations {
             }
         }));
         Ok(Response::new(EvaluationStream { messages, task: Some(task) }))
+    }
+}
+
+/// A request whose policies are being read, in slices: thousands of long formulas take seconds.
+struct ReadingRequest {
+    request: pb::EvaluatePoliciesRequest,
+    kernel: Kernel,
+    /// Memory that moves along, because the call may end while its request waits for a thread.
+    room: Option<Share>,
+    begun: Option<ReadEvaluation>,
+}
+
+impl ReadingRequest {
+    /// Reads the next policies. Returns the evaluation and its room after the last one.
+    fn advance(&mut self) -> Result<Option<(DecodedEvaluation, Share)>, Refusal> {
+        let mut begun = match self.begun.take() {
+            Some(begun) => begun,
+            None => ReadEvaluation::begin(&self.request)?,
+        };
+        if begun.read_policies(&self.request, BYTES_A_SLICE)? {
+            self.begun = Some(begun);
+            return Ok(None);
+        }
+        let decoded = begun.finish(&self.request, self.kernel)?;
+        Ok(self.room.take().map(|room| (decoded, room)))
     }
 }
 

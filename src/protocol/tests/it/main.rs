@@ -3,6 +3,9 @@
 /// Messages that are right, and messages that are wrong.
 mod wire;
 
+/// A request for an evaluation, read some policies at a time.
+mod evaluation;
+
 /// Lengths of time in messages.
 mod durations;
 
