@@ -144,14 +144,19 @@ impl AgentGames {
 
     /// Plays equal pieces in every call; returns their number.
     pub fn play(&self, kernel: Kernel) -> u64 {
-        let AgentGames { rules, agent, num_pieces, .. } = self;
-        let (mut left, mut seed) = (*num_pieces, 0);
+        let (mut left, mut seed) = (self.num_pieces, 0);
         while left > 0 {
-            let mut episode = Episode::new(rules, rules.dealer(seed), AgentRng::new(seed));
-            episode.play(rules, agent, kernel, Bounds::of_game(left, u64::MAX));
-            left -= episode.game.pieces;
+            left -= self.play_one(kernel, seed, left).game.pieces;
             seed += 1;
         }
-        *num_pieces
+        self.num_pieces
+    }
+
+    /// Plays a game of a seed, and at most this many pieces.
+    pub fn play_one(&self, kernel: Kernel, seed: u64, max_pieces: u64) -> Episode {
+        let AgentGames { rules, agent, .. } = self;
+        let mut episode = Episode::new(rules, rules.dealer(seed), AgentRng::new(seed));
+        episode.play(rules, agent, kernel, Bounds::of_game(max_pieces, u64::MAX));
+        episode
     }
 }

@@ -7,6 +7,7 @@
 //! The surprising decision: this module knows nearly every other one, from the kernels to the wire. It must know both to
 //! compare a network call with equal work done directly.
 
+mod behaviour;
 mod error;
 mod evaluations;
 mod games;
@@ -21,6 +22,7 @@ mod remote;
 pub mod report;
 mod stepping;
 
+pub use behaviour::{BEHAVIOUR, behaviour_of};
 pub use error::BenchError;
 pub use group::FigureGroup;
 pub use process::COMMAND;
@@ -70,6 +72,7 @@ fn machine() -> MachineInfo {
         threads: groups::all_threads(),
         kernels,
         kernel: Kernel::best().name(),
+        behaviour: behaviour_of(Kernel::best()),
     }
 }
 

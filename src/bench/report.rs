@@ -24,6 +24,8 @@ pub struct MachineInfo {
     pub kernels: Vec<&'static str>,
     /// Kernel that the measurements use.
     pub kernel: &'static str,
+    /// [Fingerprint](super::behaviour_of) of what that kernel plays: programs whose figures are compared have the same.
+    pub behaviour: u64,
 }
 
 /// Everything that `tetrion bench` prints, in all output formats.
@@ -92,11 +94,12 @@ impl Measurement {
 impl MachineInfo {
     fn words(&self) -> String {
         format!(
-            "{}, {}; kernels: {}; in use: {}",
+            "{}, {}; kernels: {}; in use: {}; behaviour {:016x}",
             self.processor,
             count(self.threads as u64, "thread"),
             self.kernels.join(", "),
-            self.kernel
+            self.kernel,
+            self.behaviour
         )
     }
 }
@@ -104,7 +107,7 @@ impl MachineInfo {
 impl BenchReport {
     /// The report as one JSON object.
     pub fn to_json(&self) -> Value {
-        let MachineInfo { processor, threads, kernels, kernel } = &self.machine;
+        let MachineInfo { processor, threads, kernels, kernel, behaviour } = &self.machine;
         let rows = self.groups.iter().flat_map(|(group, rows)| rows.iter().map(|row| row.to_json(*group)));
         json!({
             "version": env!("CARGO_PKG_VERSION"),
@@ -112,6 +115,7 @@ impl BenchReport {
             "threads": threads,
             "kernels": kernels,
             "kernel": kernel,
+            "behaviour": format!("{behaviour:016x}"),
             "rows": rows.collect::<Vec<_>>(),
         })
     }

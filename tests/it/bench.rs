@@ -6,15 +6,28 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::evaluate::tetrion;
-use tetrion::bench::FigureGroup;
 use tetrion::bench::groups::thread_counts;
 use tetrion::bench::measure::{FigureUnit, Measurement, MedianGoal, RoundPlan, Samples, WorkTable};
 use tetrion::bench::report::{BenchReport, MachineInfo};
+use tetrion::bench::{BEHAVIOUR, FigureGroup, behaviour_of};
+use tetrion_core::agents::Kernel;
 
 fn bench(args: &[&str]) -> String {
     let output = tetrion(&["bench", "--quick"]).args(args).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn every_kernel_behaves_as_before() {
+    for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
+        let (name, behaviour) = (kernel.name(), behaviour_of(kernel));
+        assert_eq!(
+            behaviour, BEHAVIOUR,
+            "{name} plays {behaviour:#018x}: some game, observation, placement or feature has changed. If that is on \
+             purpose, change BEHAVIOUR, and say why in the commit"
+        );
+    }
 }
 
 #[test]
@@ -132,6 +145,7 @@ fn report() -> BenchReport {
             threads: 2,
             kernels: vec!["portable", "avx2"],
             kernel: "avx2",
+            behaviour: 0x12ab,
         },
         plan: RoundPlan::QUICK,
         groups: vec![
@@ -147,7 +161,10 @@ fn report() -> BenchReport {
 fn the_text_lines_up_and_has_a_head_for_each_group() {
     let text = report().to_text(None);
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines[0], "a processor, 2 threads; kernels: portable, avx2; in use: avx2");
+    assert_eq!(
+        lines[0],
+        "a processor, 2 threads; kernels: portable, avx2; in use: avx2; behaviour 00000000000012ab"
+    );
     assert_eq!(lines[1], "Medians of 3 rounds of at least 15 ms each.");
     assert_eq!(lines[3], FigureGroup::Rollouts.title());
     assert_eq!(lines[4], "                          median     lowest    highest");
