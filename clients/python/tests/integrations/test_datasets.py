@@ -144,11 +144,26 @@ def test_observations_are_columns(client, tmp_path):
 
 def test_row_groups_bound_the_memory(client, tmp_path):
     path = tmp_path / "games.parquet"
-    rows = dataset.write(path, "tetrion-10x20", games=20, max_pieces=100, client=client)
+    rows = dataset.write(path, "tetrion-10x20", games=40, max_pieces=100, client=client)
     metadata = pq.read_metadata(path)
-    assert rows == 20 * 100
-    assert metadata.num_row_groups == 2
-    assert max(metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)) < 1024 + 32
+    assert rows == 40 * 100
+    # 64 parts of at most 32 steps, of which a game of 100 has four.
+    groups = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+    assert groups == [16 * 100, 16 * 100, 8 * 100]
+
+
+def test_games_of_many_lengths_are_complete_and_in_order(client, tmp_path):
+    path = tmp_path / "games.parquet"
+    options = {"rules": {"width": 4, "height": 6}, "max_pieces": 70}
+    dataset.write(path, "random", games=150, seed=11, client=client, **options)
+    table = again(path, client)
+    played = client.evaluate("random", seeds=tetrion.DrawnSeeds(11, 150), **options)
+    assert [row["game"] for row in table.to_pylist()] == np.repeat(np.arange(150), played.pieces).tolist()
+    assert table["step"].to_pylist() == [step for pieces in played.pieces.tolist() for step in range(pieces)]
+    ends = np.cumsum(played.pieces) - 1
+    ended = np.array(table["terminated"]) | np.array(table["truncated"])
+    assert np.flatnonzero(ended).tolist() == ends.tolist()
+    assert np.array(table["truncated"])[ends].tolist() == played.truncated.tolist()
 
 
 def recordings(client, **options):

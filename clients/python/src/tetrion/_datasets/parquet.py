@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,9 +30,10 @@ FORMAT = "tetrion-dataset-1"
 # The key of the recipe in the metadata of a file.
 _KEY = b"tetrion"
 
-# Steps whose placements are listed in one call, and steps of a row group: both bound the memory.
-_STEPS_AT_ONCE = 32
-_ROWS_PER_GROUP = 1024
+# Games are played in parts of this many steps, and so many parts side by side. Together they are a row group, which bounds
+# the memory of writers and readers.
+_STEPS_PER_PART = 32
+_PARTS_AT_ONCE = 64
 
 
 def parquet() -> Any:
@@ -86,24 +89,20 @@ def read_recipe(path: str | os.PathLike[str], client: Client) -> Recipe:
 
 
 def _write(pyarrow: Any, file: Any, recipe: Recipe, client: Client) -> int:
-    writer, waiting, rows = None, [], 0
+    writer, rows = None, 0
     steps: _Steps | None = None
     try:
-        for game, recording in enumerate(recordings_of(client, recipe)):
+        all_parts = _parts(recordings_of(client, recipe))
+        while parts := tuple(itertools.islice(all_parts, _PARTS_AT_ONCE)):
             if steps is None:
-                steps = _Steps(pyarrow, client, recipe, recording)
-            for batch in steps.batches(game, recording):
-                if writer is None:
-                    writer = pyarrow.parquet.ParquetWriter(file, batch.schema, compression="zstd")
-                waiting.append(batch)
-                rows += len(batch)
-                if sum(map(len, waiting)) >= _ROWS_PER_GROUP:
-                    writer.write_table(pyarrow.Table.from_batches(waiting))
-                    waiting = []
+                steps = _Steps(pyarrow, client, recipe, parts[0].recording)
+            batch = steps.batch(parts)
+            if writer is None:
+                writer = pyarrow.parquet.ParquetWriter(file, batch.schema, compression="zstd")
+            writer.write_batch(batch)
+            rows += len(batch)
         assert writer is not None, "each game has a step"
         assert steps is not None, "each game has a step"
-        if waiting:
-            writer.write_table(pyarrow.Table.from_batches(waiting))
         about = {
             "format": FORMAT,
             "version": VERSION,
@@ -118,23 +117,46 @@ def _write(pyarrow: Any, file: Any, recipe: Recipe, client: Client) -> int:
         if writer is not None:
             writer.close()
         if steps is not None:
-            steps.session.close()
+            steps.close()
     return rows
 
 
+class _Part(NamedTuple):
+    """Consecutive steps of a game, from this number on."""
+
+    game: int
+    recording: Recording
+    first: int
+    actions: npt.NDArray[np.int32]
+    is_last: bool
+
+
+def _parts(recordings: Iterable[Recording]) -> Iterator[_Part]:
+    """The games, in parts."""
+    for game, recording in enumerate(recordings):
+        actions = recording.actions.astype(np.int32)
+        for first in range(0, len(actions), _STEPS_PER_PART):
+            end = first + _STEPS_PER_PART
+            yield _Part(game, recording, first, actions[first:end], is_last=end >= len(actions))
+
+
 class _Steps:
-    """Plays recordings again, and turns their steps into batches of rows."""
+    """Plays recordings again, and turns their steps into batches of rows.
+
+    One environment plays each game up to its last part. The state that it reaches at the beginning of each part is where
+    another environment begins, and these play all their parts side by side.
+    """
 
     def __init__(self, pyarrow: Any, client: Client, recipe: Recipe, recording: Recording) -> None:
         self._pyarrow = pyarrow
-        self._client = client
         self._judge = _judge(client, recipe.played_by())
         self._features = selected_features(recipe.features)
         if self._features is None and self._judge is not None:
             self._features = selected_features(self._judge.features)
         self.feature_names: tuple[str, ...] = ()
         policy, reward = invalid_actions(recording)
-        self.session: Session = client.create_session(
+        create_session = functools.partial(
+            client.create_session,
             rules=recipe.rules,
             observations=recipe.observations,
             infos=[],
@@ -143,42 +165,46 @@ class _Steps:
             invalid_action_reward=reward,
             action_mask=False,
         )
+        self.session: Session = create_session(_PARTS_AT_ONCE)
+        self._ahead: Session = create_session(copy=False)
 
-    def batches(self, game: int, recording: Recording) -> Iterator[Any]:
-        """The steps of a game."""
-        observed = begin(self.session, recording).observations
-        actions = recording.actions.astype(np.int32)
-        for first in range(0, len(actions), _STEPS_AT_ONCE):
-            chosen = actions[first : first + _STEPS_AT_ONCE]
-            states, seen, outcomes = [], [], []
-            for action in chosen.tolist():
-                states += self.session.save_state()
-                seen.append(observed)
-                stepped = self.session.step([action])
-                observed = stepped.observations
-                outcomes.append((stepped.rewards[0], stepped.terminated[0], stepped.truncated[0]))
-            rewards, terminated, truncated = (np.array(column) for column in zip(*outcomes, strict=True))
-            if first + len(chosen) == len(actions):
-                # The player or a limit stopped a game that could go on.
-                truncated[-1] |= not terminated[-1]
-            yield self._batch(
+    def close(self) -> None:
+        """Ends the sessions."""
+        self._ahead.close()
+        self.session.close()
+
+    def batch(self, parts: Sequence[_Part]) -> Any:
+        """The steps of the parts, a row each, part by part."""
+        lengths = np.array([len(part.actions) for part in parts])
+        playing = np.arange(len(parts))
+        observed = self.session.restore_state([self._start(part) for part in parts], playing).observations
+        rows: list[dict[str, Any]] = []
+        placements: list[dict[str, Any]] = []
+        for step in range(lengths.max()):
+            goes_on = lengths[playing] > step
+            playing = playing[goes_on]
+            chosen = np.array([parts[part].actions[step] for part in playing.tolist()])
+            listed = self._listed(playing, self._features)
+            placements.append(self._per_placement(listed, playing))
+            stepped = self.session.step(chosen, playing)
+            rows.append(
                 {
-                    "game": np.full(len(chosen), game, np.int32),
-                    "step": np.arange(first, first + len(chosen), dtype=np.int32),
-                    "seed": self._pyarrow.array([recording.seed] * len(chosen), self._pyarrow.uint64()),
-                    **{name: np.concatenate([each[name] for each in seen]) for name in seen[0]},
-                },
-                states,
-                chosen,
-                {"reward": rewards, "terminated": terminated, "truncated": truncated},
+                    "part": playing,
+                    "count": np.diff(listed.row_offsets),
+                    **{name: field[goes_on] for name, field in observed.items()},
+                    "action": chosen,
+                    "choice": _choices(listed, chosen),
+                    "reward": stepped.rewards,
+                    "terminated": stepped.terminated,
+                    "truncated": stepped.truncated,
+                }
             )
+            observed = stepped.observations
+        return self._ordered(parts, lengths, rows, placements)
 
-    def _batch(
-        self, before: dict[str, Any], states: list[bytes], chosen: npt.NDArray[np.int32], after: dict[str, Any]
-    ) -> Any:
-        """The rows of some steps: what the player sees, all placements, the choice and what follows."""
-        listed = self._listed(states, self._features)
-        per_placement: dict[str, Any] = {
+    def _per_placement(self, listed: Placements, playing: npt.NDArray[np.int64]) -> dict[str, Any]:
+        """The columns of placements, with the judge's values."""
+        columns: dict[str, Any] = {
             "actions": listed.actions,
             "rewards": listed.rewards,
             "lines": listed.lines,
@@ -186,32 +212,72 @@ class _Steps:
         }
         if listed.features is not None:
             self.feature_names = listed.feature_names
-            per_placement["features"] = listed.features
+            columns["features"] = listed.features
         if self._judge is not None:
             assert self._judge.weights is not None, "a judge has weights"
             own = selected_features(self._judge.features)
-            of_judge = listed if own == self._features else self._listed(states, own)
+            of_judge = listed if own == self._features else self._listed(playing, own)
             terminal_value = self._judge.terminal_value or "avoid"
-            per_placement["values"] = of_judge.scores(self._judge.weights, self._judge.model, terminal_value=terminal_value)
-        choices = _choices(listed, chosen)
-        columns = {
-            **before,
-            **{
-                f"placement_{name}": self._pyarrow.ListArray.from_arrays(
-                    self._pyarrow.array(listed.row_offsets, self._pyarrow.int32()), self._array(values)
-                )
-                for name, values in per_placement.items()
-            },
-            "action": chosen,
-            "choice": self._pyarrow.array(choices, mask=choices < 0),
-            **after,
-        }
-        arrays = [value if isinstance(value, self._pyarrow.Array) else self._array(value) for value in columns.values()]
-        return self._pyarrow.record_batch(arrays, names=list(columns))
+            columns["values"] = of_judge.scores(self._judge.weights, self._judge.model, terminal_value=terminal_value)
+        return columns
 
-    def _listed(self, states: list[bytes], features: str | tuple[str, ...] | None) -> Placements:
+    def _ordered(
+        self,
+        parts: Sequence[_Part],
+        lengths: npt.NDArray[np.int64],
+        rows: list[dict[str, Any]],
+        placements: list[dict[str, Any]],
+    ) -> Any:
+        """A batch of the rows of all parts, which come step by step, and of their placements."""
+        order = np.argsort(np.concatenate([row["part"] for row in rows]), kind="stable")
+        columns = {name: np.concatenate([row[name] for row in rows])[order] for name in rows[0]}
+        part, counts = columns.pop("part"), columns.pop("count")
+        ends = np.cumsum(lengths)
+        first = np.array([part.first for part in parts]) - (ends - lengths)
+        last = ends[[part.is_last for part in parts]] - 1
+        # The player or a limit stopped a game that could go on.
+        columns["truncated"][last] |= ~columns["terminated"][last]
+
+        # Where each row's placements are among all of them, and where they go.
+        began = np.empty(len(order), np.int64)
+        began[order] = counts
+        began = (np.cumsum(began) - began)[order]
+        offsets = np.concatenate([[0], np.cumsum(counts)])
+        picked = np.repeat(began - offsets[:-1], counts) + np.arange(offsets[-1])
+
+        pyarrow = self._pyarrow
+        seeds = [part.recording.seed for part in parts]
+        arrays = {
+            "game": np.array([part.game for part in parts], np.int32)[part],
+            "step": (first[part] + np.arange(len(part))).astype(np.int32),
+            "seed": pyarrow.array([seeds[place] for place in part.tolist()], pyarrow.uint64()),
+        }
+        after = {name: columns.pop(name) for name in ("action", "choice", "reward", "terminated", "truncated")}
+        after["choice"] = pyarrow.array(after["choice"], mask=after["choice"] < 0)
+        lists = {
+            f"placement_{name}": pyarrow.ListArray.from_arrays(
+                pyarrow.array(offsets, pyarrow.int32()),
+                self._array(np.concatenate([step[name] for step in placements])[picked]),
+            )
+            for name in placements[0]
+        }
+        arrays |= columns | lists | after
+        listed = [value if isinstance(value, pyarrow.Array) else self._array(value) for value in arrays.values()]
+        return pyarrow.record_batch(listed, names=list(arrays))
+
+    def _start(self, part: _Part) -> bytes:
+        """The state before a part, which the parts before it lead to. Call it part by part."""
+        if part.first == 0:
+            begin(self._ahead, part.recording)
+        (state,) = self._ahead.save_state()
+        if not part.is_last:
+            for step in range(len(part.actions)):
+                self._ahead.step(part.actions[step : step + 1])
+        return state
+
+    def _listed(self, playing: npt.NDArray[np.int64], features: str | tuple[str, ...] | None) -> Placements:
         needs_afterstates = self._judge is not None and self._judge.model is not None
-        return self._client.enumerate_placements(states, features=features, afterstates=needs_afterstates)
+        return self.session.enumerate_placements(playing, features=features, afterstates=needs_afterstates)
 
     def _array(self, values: npt.NDArray[Any]) -> Any:
         """An Arrow array with a nested list of fixed size for each dimension but the first."""
