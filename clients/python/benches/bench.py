@@ -1,8 +1,8 @@
 """How fast it is from Python: `python bench.py [--json] [--quick] [--against FILE] [--address HOST:PORT] [--only PART ...]`.
 
-It measures steps and pictures in this process, calls of a server, and other environments: CartPole, and PufferLib, EnvPool
-and Jumanji if they are installed. All answers become numpy arrays. The works take turns, and the figures are medians over
-the rounds. Without an address it starts a server.
+It measures steps, placements, pictures, tasks and data sets in this process, calls of a server, and other environments:
+CartPole, and PufferLib, EnvPool and Jumanji if they are installed. All answers become numpy arrays. The works take turns,
+and the figures are medians over the rounds. Without an address it starts a server.
 
 The last figure compares a Step of one environment with an echo: a server on the same stack that reads every request and
 always returns the same message (`cargo build --release --example echo`). Both are called through the extension module.
@@ -17,6 +17,7 @@ import json
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -32,6 +33,7 @@ import tetrion
 from tetrion._messages.tensors import from_numpy
 from tetrion._pb import messages as pb
 from tetrion._transport.transport import METHODS
+from tetrion.tasks import GROUPS, TaskEnv
 
 # Columns that take every piece in its first orientation on the default playfield.
 COLUMNS = 7
@@ -52,6 +54,7 @@ TARGETS = {
     "in process: TetrisVecEnv of 256": 2_000_000,
     "in process: vector environment of 256, board and mask": 12_000_000,
     "in process: vector environment of 4096, board and mask": 16_000_000,
+    "in process: data set of bcts": 41_667,
     "StepStream of 1, 16 ahead": 60_000,
 }
 
@@ -141,6 +144,39 @@ def add_in_process(bench: Bench) -> None:
     shown = tetrion.PlacementVectorEnv(64, render_mode="rgb_array")
     shown.reset(seed=1)
     bench.add("in process: render() of 64, rgb_array", "pictures", lambda: len(shown.render() or ()))
+    add_tasks(bench, client)
+    if find_spec("pyarrow"):
+        bench.add("in process: data set of bcts", "steps", data_set_of(client))
+
+
+def add_tasks(bench: Bench, client: tetrion.Client) -> None:
+    """Tasks that are fetched and scored, and steps of one that is played from its start again and again."""
+    # Without those of the group `formula`, whose answers play games.
+    asked = itertools.cycle(index for index in range(7 * 16) if GROUPS[index % 7] != "formula")
+
+    def score() -> int:
+        task = client.task("train", next(asked))
+        return int(client.score_task("train", task.index, actions=task.oracle_actions).score > 0)
+
+    bench.add("in process: tasks fetched and scored", "tasks", score)
+    env = TaskEnv(index=1, address=client)
+    task = env.task
+
+    def play() -> int:
+        env.reset()
+        for action in task.oracle_actions:
+            env.step(action)
+        return len(task.oracle_actions)
+
+    bench.add("in process: TaskEnv", "steps", play)
+
+
+def data_set_of(client: tetrion.Client) -> Callable[[], int]:
+    """A Parquet file with all placements, features and values of 16 games of 200 pieces."""
+    from tetrion import dataset
+
+    folder = tempfile.TemporaryDirectory()
+    return lambda: dataset.write(Path(folder.name) / "games", "bcts", games=16, max_pieces=200, client=client)
 
 
 def steps_of(session: tetrion.Session) -> Callable[[], int]:
