@@ -19,6 +19,10 @@ from tetrion.errors import InvalidArgumentError
 KEYS = tuple(value.removeprefix("KEY_").lower() for value in pb.Key.values)
 
 
+# Bytes of an answer of which any array may keep the memory: those of some positions.
+_SMALL = 4096
+
+
 class PlacementsFlags(TypedDict, total=False):
     """Columns that `Placements` have on request: keyword arguments of `enumerate_placements` of clients and sessions.
 
@@ -127,12 +131,13 @@ class Placements:
         memory: Any
         memory, columns, feature_names, sequence_number, digits = listed
         views = [(name, np.ndarray(shape, DTYPES[dtype], memory, place)) for name, dtype, shape, place in columns]
-        # As in a session's answers, only a large array keeps the memory of all.
-        size = sum(array.nbytes for _, array in views)
+        # As in a session's answers, only a large array keeps the memory of all, unless all are small.
+        size = memoryview(memory).nbytes
+        whole = 0 if size <= _SMALL else size // 4
         found = object.__new__(cls)
         # A frozen dataclass takes 2 us to set its fields one by one; the defaults are attributes of the class.
         found.__dict__.update(
-            {name: array if 4 * array.nbytes >= size else array.copy() for name, array in views},
+            {name: array if array.nbytes >= whole else array.copy() for name, array in views},
             feature_names=tuple(feature_names),
             sequence_number=sequence_number,
             placement_digits=read(tuple(digits)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -207,10 +208,19 @@ class Calls:
             env_ids: Environments to list. Default: all; an empty list means none.
             **options: `features`, `afterstates`, `cells`, `keys` and more; see `PlacementsOptions`.
         """
-        request = self._placements_request(env_ids, options)
+        if env_ids is None and not options:
+            rows, encoded = self._answers.num_envs, self._plain_listing
+        else:
+            request = self._placements_request(env_ids, options)
+            rows, encoded = self._answers.rows(request.session_envs), request.encode()
         self._check("enumerate_placements")
         with self._link.connection.calling():
-            return Placements._of(self._native.placements(request.encode(), self._answers.rows(request.session_envs)))
+            return Placements._of(self._native.placements(encoded, rows))
+
+    @functools.cached_property
+    def _plain_listing(self) -> bytes:
+        """The request for the placements of all environments, with the columns that every list has."""
+        return self._placements_request(None, {}).encode()
 
     def _placements_request(self, env_ids: EnvIds, options: PlacementsOptions) -> pb.EnumeratePlacementsRequest:
         named = pb.SessionEnvs(envs=ids(env_ids))
