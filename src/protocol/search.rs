@@ -90,8 +90,9 @@ fn decode_expectation(message: &pb::Expectation) -> Result<Expectation, DecodeEr
     ];
     let mut expectation = Expectation::DEFAULT;
     for (name, value) in values {
+        let Some(value) = value else { continue };
         let setting = EXPECTATION_SETTINGS.iter().find(|setting| setting.name == name);
-        let (Some(value), Some(setting)) = (value, setting) else { continue };
+        let setting = setting.expect("a setting for each field");
         setting.set(&mut expectation, value).map_err(|problem| DecodeError::field(name, problem))?;
     }
     Ok(expectation)
