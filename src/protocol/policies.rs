@@ -301,7 +301,7 @@ enum WeightNumbers {
 const POLICY_BYTES: usize = 256;
 
 impl Policies {
-    /// Reads the next policies, at least one, and about as many as take the time of `max_bytes` of text. Rows of weights
+    /// Reads the next policies, about as many as take the time of `max_bytes` of text, which are at least 1. Rows of weights
     /// become one policy each. Returns whether there are more.
     pub fn read_some(
         &mut self,

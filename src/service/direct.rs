@@ -47,7 +47,7 @@ impl Direct {
         self.session.costs().of_step(None)
     }
 
-    /// Performs one action in each of these environments; `None` means all. `number` must be the next sequence number of
+    /// Performs one action in each environment. `number` must be the next sequence number of
     /// the session. Where an environment already shows its next episode, returns the last states of the ended episodes.
     /// Returns the outer `None` if another call has the session and `may_wait` is false.
     ///
@@ -58,12 +58,12 @@ impl Direct {
     /// In an asynchronous task, because it waits for the session's lock. The other methods panic there too.
     pub fn step(
         &self,
-        (actions, env_ids): (&[i32], Option<&[u32]>),
+        actions: &[i32],
         number: u64,
         block: &mut Vec<u8>,
         may_wait: bool,
     ) -> Option<Result<Option<FinalRows>, Status>> {
-        let done = self.call(may_wait, |state| state.step_into(actions, env_ids, number, block))?;
+        let done = self.call(may_wait, |state| state.step_into(actions, number, block))?;
         if done.is_ok() {
             self.counters.steps.increment(actions.len() as u64);
         }
@@ -98,14 +98,13 @@ impl Direct {
     }
 
     /// Lists placements of the session's environments. Returns `None` if the request is better made as a call: it is about
-    /// other positions, asks a policy or for exact values, or takes long; or like [`Direct::step`].
+    /// other positions, asks a policy or for exact values, or takes long.
     ///
     /// # Errors
     /// The errors of EnumeratePlacements.
     pub fn enumerate(
         &self,
         mut request: pb::EnumeratePlacementsRequest,
-        may_wait: bool,
     ) -> Option<Result<pb::EnumeratePlacementsResponse, Status>> {
         let Some(Source::SessionEnvs(named)) = request.source.take() else { return None };
         if request.policy.is_some() || request.include_optimal_values {
@@ -116,7 +115,7 @@ impl Direct {
             return None;
         }
         let question =
-            self.call(may_wait, |state| Question::of_session(state, env_ids, &mut request, None, &answers))?;
+            self.call(true, |state| Question::of_session(state, env_ids, &mut request, None, &answers))?;
         let question = match question {
             Ok(question) => question,
             Err(status) => return Some(Err(status)),

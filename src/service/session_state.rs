@@ -263,25 +263,24 @@ impl SessionState {
         self.keep(kept, number, answer);
     }
 
-    /// Steps these environments as a Step does, and writes the tensors of the answer into `block`. A refused
+    /// Steps all environments as a Step does, and writes the tensors of the answer into `block`. A refused
     /// call leaves the block unchanged. Returns the last states of ended episodes.
     pub fn step_into(
         &mut self,
         actions: &[i32],
-        env_ids: Option<&[u32]>,
         number: u64,
         block: &mut Vec<u8>,
     ) -> Result<Option<FinalRows>, Refusal> {
         let SessionState { batch, sequence, layout, memory, watched, history, outcome, .. } = self;
         sequence.run_once(number, |_| {
-            batch.step_into(actions, env_ids, outcome)?;
-            watched.follow_step(batch, env_ids, outcome);
+            batch.step_into(actions, None, outcome)?;
+            watched.follow_step(batch, None, outcome);
             history.begin_step(actions.len());
-            history.follow_step(batch, env_ids, outcome);
+            history.follow_step(batch, None, outcome);
             Ok(())
         })?;
         memory.keep(None);
-        layout.write(batch, env_ids, outcome, block);
+        layout.write(batch, None, outcome, block);
         Ok(layout.finals(batch, &outcome.finals))
     }
 

@@ -89,6 +89,89 @@ def test_requests_sent_ahead_are_still_answered(proxy, client, behind):
         assert stream.step([0, 0]).infos["pieces"].tolist() == [2, 1]
 
 
+class Interrupted:
+    """What makes the calls of a stream, with Ctrl-C right after some: they are done, and Python does not know it."""
+
+    def __init__(self, native, *names):
+        self._native, self._names = native, names
+
+    def __getattr__(self, name):
+        made = getattr(self._native, name)
+        if name not in self._names:
+            return made
+
+        def call(*arguments):
+            made(*arguments)
+            raise KeyboardInterrupt
+
+        return call
+
+
+@pytest.fixture(params=["in process", "server"])
+def anywhere(request, server):
+    with tetrion.Client() if request.param == "in process" else tetrion.Client(server.address) as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    ("send", "receive"),
+    [
+        (lambda stream: stream.send_step(np.array([0, 1])), lambda stream: stream.receive_step()),
+        (lambda stream: stream.send_step([1, 0], [1, 0]), lambda stream: stream.receive_step()),
+        (lambda stream: stream.send_placements(), lambda stream: stream.receive_placements()),
+    ],
+    ids=["step", "step of some", "placements"],
+)
+def test_what_was_sent_or_received_before_ctrl_c_is_known(anywhere, send, receive):
+    with anywhere.create_session(2, rules=RULES, env_seeds=[5, 6]) as session, session.stream() as stream:
+        stream.reset()
+        native = stream._native
+        for call, left in (send, 1), (receive, 0):
+            stream._native = Interrupted(native, "send", "send_step", "receive_step", "receive_placements")
+            with pytest.raises(KeyboardInterrupt):
+                call(stream)
+            stream._native = native
+            assert stream.in_flight == native.in_flight() == left
+        assert stream.reset().infos["steps"].tolist() == [0, 0]
+        assert stream.step([0, 0]).infos["steps"].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("env_id", ["PlacementVectorEnv", "AfterstateVectorEnv"])
+@pytest.mark.parametrize("when", ["sent", "received"])
+def test_rows_sent_ahead_stay_with_their_games_after_ctrl_c(anywhere, env_id, when):
+    envs, twins = (getattr(tetrion, env_id)(4, address=anywhere, rules=RULES) for _ in range(2))
+    envs.reset(seed=1)
+    twins.reset(seed=1)
+    stream, native = envs._stream, envs._stream._native
+    for games in ([2, 3], [0, 1]):
+        twins.send(np.array([1, 0]), games)
+    expected = [twins.recv() for _ in range(2)]
+
+    stream._native = Interrupted(native, *(("send", "send_step") if when == "sent" else ()))
+    for games in ([2, 3], [0, 1]):
+        try:
+            envs.send(np.array([1, 0]), games)
+        except KeyboardInterrupt:
+            assert when == "sent"
+    stream._native = native
+    if when == "received":
+        stream._native = Interrupted(native, "receive_step")
+        with pytest.raises(KeyboardInterrupt):
+            envs.recv()
+        stream._native = native
+        expected = expected[1:]
+    for observations, rewards, *_, infos in expected:
+        seen, rewarded, *_, told = envs.recv()
+        assert told["env_id"].tolist() == infos["env_id"].tolist()
+        np.testing.assert_array_equal(rewarded, rewards)
+        for name, field in observations.items():
+            np.testing.assert_array_equal(seen[name], field)
+    with pytest.raises(RuntimeError, match="no actions were sent"):
+        envs.recv()
+    for one, other in zip(envs.step(np.zeros(4, int))[:4], twins.step(np.zeros(4, int))[:4], strict=True):
+        np.testing.assert_equal(one, other)
+
+
 @pytest.mark.parametrize("behind", [False, True])
 @pytest.mark.parametrize(
     "call",

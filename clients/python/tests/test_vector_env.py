@@ -1,5 +1,6 @@
 """`PlacementVectorEnv`: each game as `PlacementEnv` plays it, and Gymnasium's three kinds of autoreset."""
 
+import linecache
 import random
 import re
 import warnings
@@ -94,6 +95,46 @@ def test_wrong_lengths_and_ids_are_refused_where_they_are_sent(client, kind):
         envs.step_wait()
     envs.send(last_legal({"action_mask": envs.action_masks()}), range(4))
     assert envs.recv()[4]["env_id"].tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("copy", [True, False])
+def test_a_partial_reset_with_an_observation_without_numbers(client, copy):
+    rules, fields = {"preview": 0}, ["queue", "board"]
+    envs = tetrion.PlacementVectorEnv(
+        3, address=client, rules=rules, observations=fields, autoreset_mode="disabled", copy=copy
+    )
+    envs.reset(seed=1)
+    states = envs.save_state()
+    second = envs.step(np.zeros(3, int))[0]["board"][1].copy()
+    observations, _ = envs.reset(options={"reset_mask": np.array([True, False, True])})
+    assert not observations["board"][[0, 2]].any()
+    assert np.array_equal(observations["board"][1], second)
+    observations, _ = envs.restore_state(states[:1], [1])
+    assert not observations["board"].any()
+    envs.send(np.array([1]), [1])
+    assert envs.recv()[0]["board"].shape == (1, *observations["board"].shape[1:])
+    envs.close()
+
+
+@pytest.mark.parametrize("call", ["step", "step_wait", "recv"])
+def test_the_warning_about_masks_is_at_the_line_of_the_learner(client, call):
+    envs = tetrion.PlacementVectorEnv(100, address=client, autoreset_mode="same_step")
+    envs.reset(seed=1)
+    forbidden = np.full(100, 19)
+
+    def learn():
+        if call == "step":
+            envs.step(forbidden)
+        elif call == "step_wait":
+            envs.step_async(forbidden)
+            envs.step_wait()
+        else:
+            envs.send(forbidden, range(100))
+            envs.recv()
+
+    with pytest.warns(UserWarning, match="ended 100 of the first 100 episodes") as met:
+        learn()
+    assert f"envs.{call}(" in linecache.getline(met[0].filename, met[0].lineno)
 
 
 def test_a_partial_reset_after_recv_leaves_the_other_games(client):

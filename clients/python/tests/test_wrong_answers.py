@@ -497,6 +497,29 @@ def test_no_change_of_an_answer_makes_a_foreign_exception(liar):
     assert not any("\x1b" in text for text in refused)
 
 
+@pytest.mark.parametrize("mode", [None, "next_step", "same_step"])
+def test_a_piece_that_does_not_exist(liar, mode):
+    """A category beyond those of the space, in a step and in a reset."""
+
+    def lie(answer):
+        for field in answer.observations:
+            if len(field.data) <= 2:
+                field.data = bytes([100] * len(field.data))
+
+    with tetrion.Client(liar.address) as client:
+        if mode is None:
+            env, action = tetrion.PlacementEnv(address=client), 0
+        else:
+            env, action = tetrion.PlacementVectorEnv(2, address=client, autoreset_mode=mode), np.zeros(2, int)
+        env.reset(seed=1)
+        for kind, call in (("step", lambda: env.step(action)), ("reset", env.reset)):
+            liar.lies[kind] = lie
+            with pytest.raises(tetrion.errors.InvalidAnswerError, match="is 100, "):
+                call()
+            liar.lies.clear()
+        env.reset(seed=1)
+
+
 BIG = """
 import resource, sys, tetrion
 with tetrion.Client(sys.argv[1], timeout=30, patience=0) as client:

@@ -263,7 +263,7 @@ impl BlockColumns {
             for ((data, column), &start) in infos.iter().zip(&self.final_infos).zip(informed) {
                 let size = column.row_bytes;
                 bytes[start..][..size * block.rows].fill(0);
-                for (&new, data) in ended.iter().zip(data.chunks_exact(size.max(1))) {
+                for (&new, data) in ended.iter().zip(data.chunks_exact(size)) {
                     bytes[row(start, new, size)..][..size].copy_from_slice(data);
                 }
             }
@@ -305,6 +305,9 @@ impl BlockColumns {
                 _ => is_here,
             };
             for (place, (&start, &size)) in layout.starts.iter().zip(&sizes).enumerate() {
+                if size == 0 {
+                    continue;
+                }
                 let whole = &mut bytes[start..][..size * self.num_envs];
                 match &before {
                     _ if place < 3 || infos.contains(&place) => whole.fill(0),

@@ -557,7 +557,7 @@ impl PyListing {
             return Ok(None);
         }
         let actions = self.chosen(py, &mut state, rows, None)?;
-        let step = |session: &PySession, bytes: &mut Vec<u8>| session.step_into(py, (&actions, None), bytes);
+        let step = |session: &PySession, bytes: &mut Vec<u8>| session.step_into(py, &actions, bytes);
         if !self.observe_directly(py, block, &mut state, true, None, step)? {
             self.observe_asked(py, block, &mut state, super::session::step(&actions), None)?;
         }
@@ -861,7 +861,13 @@ impl PyListing {
     ) -> PyResult<()> {
         let stream = &self.stream;
         stream.push(py, asked)?;
-        stream.push(py, self.asks(env_ids.as_deref()))?;
+        if let Err(error) = stream.push(py, self.asks(env_ids.as_deref())) {
+            // Nobody waits for the answer to half of what was asked.
+            state.sent.clear();
+            state.is_current = false;
+            stream.abandon();
+            return Err(error);
+        }
         state.sent.push_back(SentRows { env_ids, stepped: None });
         Ok(())
     }

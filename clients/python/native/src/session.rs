@@ -152,7 +152,7 @@ impl PySession {
 
     /// Steps environments the short way into a block. Returns whether it did; if the step is refused, the long way says why.
     pub(crate) fn step_directly(&self, py: Python<'_>, block: &Block, actions: &[i32]) -> PyResult<bool> {
-        let done = block.fill(|bytes| self.step_into(py, (actions, None), bytes).ok_or(()))?;
+        let done = block.fill(|bytes| self.step_into(py, actions, bytes).ok_or(()))?;
         let Some(Ok(finals)) = done else { return Ok(false) };
         match &finals {
             Some(finals) => self.columns()?.write_finals(py, block, &FinalParts::of(finals))?,
@@ -161,15 +161,15 @@ impl PySession {
         Ok(true)
     }
 
-    /// Steps these environments the short way, like [`PySession::step_directly`].
+    /// Steps all environments the short way, like [`PySession::step_directly`].
     pub(crate) fn step_into(
         &self,
         py: Python<'_>,
-        rows: (&[i32], Option<&[u32]>),
+        actions: &[i32],
         bytes: &mut Vec<u8>,
     ) -> Option<Option<FinalRows>> {
         self.directly(|direct| {
-            self.run(py, |may_wait| self.numbered(|number| direct.step(rows, number, bytes, may_wait)))
+            self.run(py, |may_wait| self.numbered(|number| direct.step(actions, number, bytes, may_wait)))
         })
     }
 
@@ -191,7 +191,7 @@ impl PySession {
         py: Python<'_>,
         request: &pb::EnumeratePlacementsRequest,
     ) -> Option<pb::EnumeratePlacementsResponse> {
-        self.directly(|direct| py.detach(|| direct.enumerate(request.clone(), true)))
+        self.directly(|direct| py.detach(|| direct.enumerate(request.clone())))
     }
 
     /// Makes a call the short way. `None` if there is none, or the call is refused.
@@ -649,7 +649,6 @@ impl PySession {
     }
 }
 
-/// What other environments show in an answer that is made of answers about some.
 /// Answers about some environments, and which these are.
 pub(crate) fn parts<'a>(
     some: &'a [(Bound<'_, Block>, Bound<'_, PyAny>)],
@@ -657,6 +656,7 @@ pub(crate) fn parts<'a>(
     some.iter().map(|(part, rows)| Ok((part.get(), read_ids(rows)?))).collect()
 }
 
+/// What the other environments show: what they showed before, if that is known.
 pub(crate) fn others<'a>(before: Option<&'a Bound<'_, Block>>) -> OtherRows<'a> {
     before.map_or(OtherRows::Nothing, |before| OtherRows::As(before.get()))
 }

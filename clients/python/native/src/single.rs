@@ -9,7 +9,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 
 use super::block::Block;
+use super::failure::AnswerError;
 use super::listing::PyListing;
+use super::session::PySession;
 use super::session_stream::PySessionStream;
 
 /// The only environment of a session.
@@ -31,6 +33,22 @@ pub(crate) struct PySingle {
 enum StepSource {
     Stream(Py<PySessionStream>),
     Listing(Py<PyListing>),
+}
+
+impl StepSource {
+    fn session(&self) -> &PySession {
+        match self {
+            StepSource::Stream(stream) => stream.get().session(),
+            StepSource::Listing(listing) => listing.get().session(),
+        }
+    }
+
+    fn step_one(&self, py: Python<'_>, block: &Bound<'_, Block>, action: i32) -> PyResult<Option<usize>> {
+        match self {
+            StepSource::Stream(stream) => stream.get().step_one(py, block, action),
+            StepSource::Listing(listing) => listing.get().step_one(py, block, action),
+        }
+    }
 }
 
 /// An entry of a dictionary.
@@ -139,10 +157,11 @@ impl PySingle {
                     dict.set_item(name, made.bind(py).call1((kind.number(py, bytes, *at),))?)?;
                 }
                 EntryValue::Choice(kind, at, choices) => {
-                    let choices = choices.bind(py);
-                    let choice = kind.integer(bytes, *at);
-                    let choice = usize::try_from(choice).unwrap_or(choices.len().saturating_sub(1));
-                    dict.set_item(name, choices.get_item(choice)?)?;
+                    let (choices, number) = (choices.bind(py), kind.integer(bytes, *at));
+                    let place = if number == -1 { choices.len() as i64 - 1 } else { number };
+                    let choice = usize::try_from(place).ok().and_then(|place| choices.get_item(place).ok());
+                    let wrong = || AnswerError::new_err(format!("{name} is {number}, which is no category"));
+                    dict.set_item(name, choice.ok_or_else(wrong)?)?;
                 }
             }
         }
@@ -198,17 +217,10 @@ impl PySingle {
             let is_allowed = |bytes: &[u8]| at.is_some_and(|at| bytes[start + at] != 0);
             self.was_allowed.store(block.get().read(is_allowed)?, Relaxed);
         }
-        let session = match &self.source {
-            StepSource::Stream(stream) => stream.get().session(),
-            StepSource::Listing(listing) => listing.get().session(),
-        };
-        if session.is_heard() {
+        if self.source.session().is_heard() {
             return Ok(None); // Python tells the listeners
         }
-        let done = match &self.source {
-            StepSource::Stream(stream) => stream.get().step_one(py, block, action)?,
-            StepSource::Listing(listing) => listing.get().step_one(py, block, action)?,
-        };
+        let done = self.source.step_one(py, block, action)?;
         done.map(|_| self.stepped(py)).transpose()
     }
 

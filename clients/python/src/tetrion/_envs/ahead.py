@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from tetrion._envs.base import SessionEnv
 from tetrion._messages.answers import Stepped
-from tetrion.errors import TetrionError
+from tetrion._sessions.calls import check_rows
 
 Observations = dict[str, npt.NDArray[np.generic]]
 StepResult = tuple[Observations, npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]
@@ -21,16 +21,21 @@ StepResult = tuple[Observations, npt.NDArray[np.float64], npt.NDArray[np.bool_],
 class AheadEnv(SessionEnv):
     """The part of a vector environment that sends steps without waiting for their results."""
 
+    # True for every game.
+    _all: npt.NDArray[np.bool_]
     # Actions that `step_async` and `send` have sent, and their games; None: all.
     _sent: deque[tuple[npt.NDArray[np.integer], npt.NDArray[np.int64] | None]]
 
     @abstractmethod
-    def _taken(self, actions: npt.NDArray[np.integer], mask: npt.NDArray[np.bool_] | None, stepped: Stepped) -> StepResult:
-        """What `step` returns for an answer to these actions, before which there were these masks."""
-
-    @abstractmethod
-    def _count(self, stepped: Stepped, mask: npt.NDArray[np.bool_] | None, actions: npt.NDArray[np.integer]) -> None:
-        """Counts the episodes that have ended, by the masks before these actions."""
+    def _count(
+        self,
+        stepped: Stepped,
+        mask: npt.NDArray[np.bool_] | None,
+        actions: npt.NDArray[np.integer],
+        *,
+        stacklevel: int,
+    ) -> None:
+        """Counts the episodes that have ended, by the masks before these actions; `stacklevel` as of `_count_endings`."""
 
     @abstractmethod
     def _result(
@@ -47,8 +52,7 @@ class AheadEnv(SessionEnv):
             actions: Integers (num_envs,), 0 to A - 1.
         """
         self._check_open("step_async")
-        self._stream.send_step(actions)
-        self._sent.append((np.array(actions), None))
+        self._send(actions, None)
 
     def step_wait(self) -> StepResult:
         """Waits for the step that `step_async` has sent; see `step`.
@@ -59,17 +63,29 @@ class AheadEnv(SessionEnv):
         self._check_open("step_wait")
         if not self._sent or self._sent[0][1] is not None:
             raise RuntimeError("no step was sent, expected step_async(actions) before step_wait()")
-        return self._taken(self._sent[0][0], self._stream._blocks.mask, self._received())
+        actions, mask = self._sent[0][0], self._stream._blocks.mask
+        stepped = self._received()
+        self._count(stepped, mask, actions, stacklevel=4)
+        return self._result(stepped, self._all)
+
+    def _send(self, actions: npt.NDArray[np.integer], env_ids: npt.NDArray[np.integer] | Sequence[int] | None) -> None:
+        """Sends actions for these games; None: all. They are noted before, because Ctrl-C can come after each line."""
+        check_rows(actions, env_ids, self._all.size)
+        games = None if env_ids is None else np.array(env_ids, np.int64)
+        self._sent.append((np.array(actions), games))
+        try:
+            self._stream._send_step(actions, games)
+        finally:
+            while len(self._sent) > self._stream.in_flight:
+                self._sent.pop()
 
     def _received(self) -> Stepped:
-        """The answer to the earliest sent actions. If a wait is interrupted, the actions stay in the queue."""
+        """The answer to the earliest sent actions. If none has come, the actions stay in the queue."""
         try:
-            stepped = self._stream.receive_step()
-        except TetrionError:
-            self._sent.popleft()
-            raise
-        self._sent.popleft()
-        return stepped
+            return self._stream.receive_step()
+        finally:
+            while len(self._sent) > self._stream.in_flight:
+                self._sent.popleft()
 
     def send(self, actions: npt.NDArray[np.integer], env_ids: npt.NDArray[np.integer] | Sequence[int]) -> None:
         """Sends actions for some games and returns at once; `recv` returns the result.
@@ -89,8 +105,7 @@ class AheadEnv(SessionEnv):
             env_ids: The games, integers (B,), without repetition.
         """
         self._check_open("send")
-        self._stream.send_step(actions, env_ids)
-        self._sent.append((np.array(actions), np.array(env_ids, np.int64)))
+        self._send(actions, env_ids)
 
     def recv(self) -> StepResult:
         """Waits for the earliest actions that `send` has sent.
@@ -110,5 +125,5 @@ class AheadEnv(SessionEnv):
         before = mask[games] if mask is not None else None
         stepped = self._received()
         self._stream._blocks.gather(games)
-        self._count(stepped, before, actions)
+        self._count(stepped, before, actions, stacklevel=4)
         return self._result(stepped, np.ones(games.size, np.bool_), {"env_id": games})

@@ -159,11 +159,11 @@ class SingleEnv(SessionEnv, gymnasium.Env[Observation, np.int64]):
             action = arguments.integer("action", action, -(2**31), 2**31 - 1, self._expected_action, allow_float=False)
         try:
             step = self._step(action)
+            if step is None:
+                self._stream.step(np.array([action]))
+                step = self._single.stepped()
         except (_native.CallError, _native.AnswerError) as error:
             raise self.client._connection.raised(error) from None
-        if step is None:
-            self._stream.step(np.array([action]))
-            step = self._single.stepped()
         if step[2] and self._counts_endings:
             self._count_endings(np.array([not self._single.was_allowed]), stacklevel=3)
         if self.render_mode == "human":
@@ -174,7 +174,10 @@ class SingleEnv(SessionEnv, gymnasium.Env[Observation, np.int64]):
         self._begun[0] = True
         if self.render_mode == "human":
             self._draw()
-        return self._single.seen()
+        try:
+            return self._single.seen()
+        except _native.AnswerError as error:
+            raise self.client._connection.raised(error) from None
 
     def save_state(self) -> bytes:
         """Takes a snapshot of everything that decides the future of the game, including the next pieces.

@@ -7,6 +7,7 @@ A piece is a name, not an amount, so its field is a category. The server sends i
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from tetrion._checks import arguments
+from tetrion._checks.failures import invalid_answer
 from tetrion._checks.names import expected
 from tetrion._messages.tensors import DTYPES
 from tetrion._pb import messages as pb
@@ -95,10 +97,19 @@ def translation(array: npt.NDArray[Any], none: int | None = None) -> Callable[[n
     instead of -1.
     """
     if none is not None:
-        return np.arange(none + 1).__getitem__  # the last one for -1
+        return functools.partial(_categories, np.arange(none + 1))
     if array.dtype.kind == "u" and array.itemsize > 1:
         return lambda array: array.astype(np.int64)
     return None
+
+
+def _categories(known: npt.NDArray[np.int64], array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Numbers of known categories, of which the last one stands for -1."""
+    try:
+        numbers: npt.NDArray[np.int64] = known[array]
+    except IndexError:
+        raise invalid_answer(f"a category is {array.max()}, expected -1 to {len(known) - 2}") from None
+    return numbers
 
 
 def ended_mask(num_actions: int) -> npt.NDArray[np.int8]:

@@ -75,7 +75,8 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
             max_episode_steps: Truncates episodes after this many steps. None: never.
             action_mask: Whether infos contain action masks.
             copy: Whether the caller may keep the arrays of an answer; one that is kept keeps the memory of the whole answer.
-                If False, the step after the next one overwrites them, last states included. The caller may change either.
+                If False, the step after the next one overwrites them, last states included, and the caller must not change
+                them: a reset of some games shows the others from them.
             token: The bearer token for the server.
             ttl: Seconds without a call after which a server removes the session.
             snapshot_every: Steps between snapshots, from which the games continue if the server is lost; 0: none.
@@ -244,23 +245,25 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
         """Takes one action per game, and counts the episodes that end."""
         self._check_open("step")
         mask, stepped = self._stream._blocks.mask, self._stream.step(actions)
-        self._count(stepped, mask, actions)
+        self._count(stepped, mask, actions, stacklevel=5)
         return stepped
 
-    def _taken(self, actions: npt.NDArray[np.integer], mask: npt.NDArray[np.bool_] | None, stepped: Stepped) -> StepResult:
-        self._count(stepped, mask, actions)
-        return self._result(stepped, self._all)
-
-    def _count(self, stepped: Stepped, mask: npt.NDArray[np.bool_] | None, actions: npt.NDArray[np.integer]) -> None:
-        """Counts the episodes that have ended, with the masks before these actions."""
+    def _count(
+        self,
+        stepped: Stepped,
+        mask: npt.NDArray[np.bool_] | None,
+        actions: npt.NDArray[np.integer],
+        *,
+        stacklevel: int,
+    ) -> None:
         ended = stepped.terminated
         if self._counts_endings and np.count_nonzero(ended):
             if mask is not None:
-                self._count_endings(~mask[np.arange(len(mask)), actions][ended], stacklevel=5)
+                self._count_endings(~mask[np.arange(len(mask)), actions][ended], stacklevel=stacklevel)
             elif "invalid_action" in stepped.infos:
                 known = stepped.infos if stepped.final is None else stepped.final.infos
                 rows = ended if stepped.final is None else slice(None)
-                self._count_endings(known["invalid_action"][rows].astype(np.bool_), stacklevel=5)
+                self._count_endings(known["invalid_action"][rows].astype(np.bool_), stacklevel=stacklevel)
 
     def _result(
         self, stepped: Stepped, present: npt.NDArray[np.bool_], known: Mapping[str, npt.NDArray[Any]] | None = None

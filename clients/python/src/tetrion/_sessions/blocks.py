@@ -109,7 +109,7 @@ class Ended(Arrays):
         fields: Sequence[str],
         rows: npt.NDArray[np.int64],
         *,
-        copy: bool,
+        copy: bool = True,
     ) -> None:
         super().__init__(specs)
         self._block = block  # and not its arrays, whose references are counted
@@ -314,6 +314,6 @@ class Blocks:
             block.final = np.ndarray((), self._layout(block.bytes.rows).final, block.bytes.finals), None
         answers, rows = self._answers, block.last["rows"][:num_ended].astype(np.int64)
         observations = Ended(answers.observations, block, self._fields[0], rows, copy=self._copy)
-        infos = _Scattered(answers.final_infos, block, self._fields[2], rows, copy=self._copy)
+        infos = _Scattered(answers.final_infos, block, self._fields[2], rows)
         infos.reader = block.final[1]
         return Final(rows, observations, infos)

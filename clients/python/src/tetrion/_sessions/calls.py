@@ -111,10 +111,6 @@ class Calls:
         block = self._blocks.next()
         return self._blocks.observed(block) if self._native.reset_some(block.bytes, None, env_ids) else None
 
-    def _observed(self, kind: str, request: Any) -> Observed:
-        """The state after a reset or a restore."""
-        return self._blocks.observed(self._observe(kind, request)[0])
-
     def step(self, actions: npt.ArrayLike | Sequence[str], env_ids: EnvIds = None) -> Stepped:
         """Takes one action per environment.
 
@@ -188,7 +184,7 @@ class Calls:
             reseed = arguments.integer("reseed", reseed, 0, arguments.U64)
         wanted = positions_message(positions, None, self._link.connection.catalog, self._link.message.config.rules)
         request = pb.RestoreStateRequest(envs=ids(env_ids), positions=wanted, reseed=reseed)
-        return self._observed("restore_state", request)
+        return self._blocks.observed(self._observe("restore_state", request)[0])
 
     def fork(self, env_id: int, env_ids: EnvIds = None, *, reseed: int | None = None) -> Observed:
         """Copies the state of one environment into others, to try several futures.

@@ -67,9 +67,17 @@ class StepStream(Calls):
 
     def _send(self, kind: str, request: Any) -> None:
         self._check_open(kind)
-        with self._link.connection.calling():
-            self._native.send(kind, request.encode())
         self._sent.append((kind, request))
+        try:
+            with self._link.connection.calling():
+                self._native.send(kind, request.encode())
+        finally:
+            self._take_back()
+
+    def _take_back(self) -> None:
+        """Forgets what was noted last and not sent. It is noted before, because Ctrl-C can come after each line."""
+        while len(self._sent) > self._native.in_flight():
+            self._sent.pop()
 
     def _receive(self, kind: str, receive: Callable[[], _Received]) -> _Received:
         """The answer to the earliest request that was sent ahead, which must be of this kind."""
@@ -90,13 +98,20 @@ class StepStream(Calls):
     def send_step(self, actions: npt.ArrayLike, env_ids: EnvIds = None) -> None:
         """Sends a step without waiting; `receive_step` returns its answer."""
         check_rows(actions, env_ids, self._answers.num_envs)
+        self._send_step(actions, env_ids)
+
+    def _send_step(self, actions: npt.ArrayLike, env_ids: EnvIds) -> None:
+        """Sends a step of as many actions as environments."""
         if not self._sent:
             self._save_unsaved()
         if env_ids is None and not self._closed:
-            with self._link.connection.calling():
-                if self._native.send_step(actions):
-                    self._sent.append(("step", None))
-                    return
+            self._sent.append(("step", None))
+            try:
+                with self._link.connection.calling():
+                    if self._native.send_step(actions):
+                        return
+            finally:
+                self._take_back()
         self._send("step", self._step_request(actions, env_ids))
 
     def receive_step(self) -> Stepped:
