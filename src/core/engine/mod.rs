@@ -10,8 +10,8 @@
 //! while keys move it; a [`SteeredPiece`] has kicks and a clock as well. A game may use [other pieces](PieceSet) than
 //! the seven tetrominoes; a [`Piece`] is a number in their set.
 //!
-//! This module knows nothing of features, rewards over time, agents, threads or the network. It reads no clock and has
-//! no global state. Another program could use it as it is.
+//! This module knows nothing of features, rewards over time, agents, threads or the network. It reads no clock, and its
+//! only global state is which vectors the machine has (`lanes`). Another program could use it as it is.
 //!
 //! The surprising decision: nothing random has a state. Piece n of an episode is a pure function of the episode's seed
 //! and n ([`rng`], [`Dealer`]), so a seed is a promise that any other language can keep too.
@@ -38,6 +38,7 @@ mod hand_paths;
 mod incoming;
 mod key;
 mod keypress;
+pub(crate) mod lanes;
 mod live;
 mod moving;
 mod paths;
@@ -68,6 +69,7 @@ pub use hand_paths::MAX_KEYS;
 pub use incoming::Incoming;
 pub use key::Key;
 pub use keypress::{Fall, FallingPiece};
+pub use lanes::Kernel;
 pub use live::{ActionRefused, GameStatistics, Happened, LandedPiece, Live};
 pub(crate) use moving::KeyEffect;
 pub use moving::MovingPiece;

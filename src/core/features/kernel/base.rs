@@ -6,8 +6,8 @@
 use super::bounds::LaneBounds;
 use super::feature::KernelFeature::{self, *};
 use super::feature::NeededFeatures;
-use super::lanes::{Apart, Lanes, Words, common_before, common_from, small};
 use crate::engine::Column;
+use crate::engine::lanes::{Apart, Lanes, Words, common_before, common_from, small};
 
 /// The cumulative wells of some columns: for every well cell, the number of empty cells from it down to the first full
 /// one. Overwrites the well cells.

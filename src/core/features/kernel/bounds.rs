@@ -1,9 +1,9 @@
 //! The size of a playfield, in the form that the lanes need.
 
 use super::feature::{KernelFeature, NeededFeatures};
-use super::lanes::{Lanes, Words, lanes_below};
 use super::surface::Surface;
 use crate::engine::Column;
+use crate::engine::lanes::{Lanes, Words, lanes_below};
 
 /// The size of a playfield, and the vectors that depend only on the size.
 #[derive(Clone, Copy, Debug)]

@@ -9,9 +9,9 @@
 //! [`Scorer::score`].
 
 use super::bounds::LaneBounds;
-use super::lanes::{Apart, Doubles, Lanes};
 use super::placement_lanes::{LandingLanes, PlacementLanes};
 use super::scorer::Scorer;
+use crate::engine::lanes::{Apart, Doubles, Lanes};
 use crate::engine::{Column, Placement, PlayfieldOf, Shape, Spin, Tetromino};
 
 /// Some placements on one playfield, up to one per lane, and their scores.

@@ -2,9 +2,9 @@
 
 use super::base::SweepBase;
 use super::bounds::LaneBounds;
-use super::lanes::{Apart, Lanes};
 use super::set::{KernelSet, PlayfieldCounts, SweepExtras};
 use super::sweep::sweep;
+use crate::engine::lanes::{Apart, Lanes};
 use crate::engine::{Column, PlayfieldOf, Shape, TopOut};
 use crate::features::sets::FeatureSet;
 

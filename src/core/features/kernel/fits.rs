@@ -3,7 +3,7 @@
 //! A step between two neighbouring columns is one bit of seven. A tetromino fits where one, two or three neighbouring
 //! steps have certain values. Each such combination is a *pattern*, with a separate bit at the last of its steps.
 
-use super::lanes::{Lanes, small};
+use crate::engine::lanes::{Lanes, small};
 
 /// Number of patterns. The first seven are the single steps, from -3 or less to 3 or more.
 pub(super) const NUM_PATTERNS: usize = 14;

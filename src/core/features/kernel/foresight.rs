@@ -20,10 +20,10 @@
 use super::base::SweepBase;
 use super::candidates::{Candidates, index};
 use super::clearing::Clearing;
-use super::lanes::{Apart, Doubles, Floats, Lanes};
 use super::prospects::Prospects;
 use super::scorer::{Chooser, TerminalValue};
 use super::sweep::sweep;
+use crate::engine::lanes::{Apart, Doubles, Floats, Lanes};
 use crate::engine::{
     Column, Landing, Odds, Placement, PlayfieldOf, Rules, Shape, Tetromino, TopOut, choice, is_blocked,
 };

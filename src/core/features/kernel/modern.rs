@@ -5,8 +5,8 @@
 
 use super::feature::KernelFeature::*;
 use super::feature::NeededFeatures;
-use super::lanes::{Lanes, small};
 use super::playfield_lanes::PlayfieldLanes;
+use crate::engine::lanes::{Lanes, small};
 use crate::engine::{Clear, Column, Spin};
 
 /// The features of landings that clear lines, one landing per lane.

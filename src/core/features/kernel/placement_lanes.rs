@@ -2,11 +2,11 @@
 
 use super::bounds::LaneBounds;
 use super::feature::KernelFeature::*;
-use super::lanes::{Doubles, Lanes, small};
 use super::modern::ClearLanes;
 use super::playfield_lanes::PlayfieldLanes;
 use super::scorer::Term;
 use super::set::{KernelColumn, KernelSet};
+use crate::engine::lanes::{Doubles, Lanes, small};
 use crate::engine::{Column, Shape, Spin, Tetromino};
 
 /// Pieces at rest on one playfield, at most one per lane.

@@ -8,10 +8,10 @@ use super::bounds::LaneBounds;
 use super::feature::KernelFeature::*;
 use super::feature::{NUM_SINGLE, NeededFeatures, OF_FITS};
 use super::fits::{FITTING, patterns, step};
-use super::lanes::{Lanes, distance, small};
 use super::set::KernelColumn;
 use super::surface::deep_well;
 use crate::engine::Column;
+use crate::engine::lanes::{Lanes, distance, small};
 
 /// The features of one playfield per lane. Features that were not measured are 0.
 #[derive(Clone, Copy)]

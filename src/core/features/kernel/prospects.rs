@@ -16,9 +16,9 @@ use super::base::SweepBase;
 use super::bounds::LaneBounds;
 use super::candidates::Candidates;
 use super::clearing::Clearing;
-use super::lanes::{Apart, Floats, Lanes, Words, lanes_below};
 use super::scorer::{Chooser, Scorer, TerminalValue};
 use super::sweep::{Form, sweep_form};
+use crate::engine::lanes::{Apart, Floats, Lanes, Words, lanes_below};
 use crate::engine::{Column, Placement, PlayfieldOf, Rules, Shape, Tetromino, TopOut};
 
 /// The shapes of all tetrominoes, prepared for sweeps in pairs.

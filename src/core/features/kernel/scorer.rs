@@ -19,11 +19,11 @@ use super::base::SweepBase;
 use super::bounds::LaneBounds;
 use super::candidates::{Candidates, index};
 use super::feature::{KernelFeature, NUM_SWEPT};
-use super::lanes::{Apart, Doubles, Floats, Lanes, Words};
 use super::set::{KernelColumn, KernelSet, SweepExtras};
 use super::surface::Surface;
 use super::sweep::{Sweep, sweep};
 use super::{Kernel, LaneWork, dispatch};
+use crate::engine::lanes::{Apart, Doubles, Floats, Lanes, Words};
 use crate::engine::{
     Column, Landing, Placement, Playfield, PlayfieldOf, Rules, Shape, Tetromino, TopOut, choice, is_blocked,
 };

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::base::{CellCounts, SweepBase};
 use super::bounds::LaneBounds;
 use super::feature::{KernelFeature, NeededFeatures};
-use super::lanes::{Lanes, distance, small};
 use super::surface::{Surface, SurfaceCounts, SweptSurface};
 use super::sweep::Sweep;
+use crate::engine::lanes::{Lanes, distance, small};
 use crate::engine::{Column, Landing, PlayfieldOf, Shape};
 
 /// A column of a feature set whose feature the kernels support.

@@ -13,7 +13,7 @@
 use super::feature::KernelFeature::{self, *};
 use super::feature::{NeededFeatures, OF_FITS};
 use super::fits::{BitCounts, FITTING, FITTING_AT_LEAST, NUM_PATTERNS, patterns, step, step_number};
-use super::lanes::{Apart, Lanes, common_before, common_from, lanes_below, small};
+use crate::engine::lanes::{Apart, Lanes, common_before, common_from, lanes_below, small};
 use crate::engine::{Column, Shape};
 
 /// A surface, prepared for the sweeps of all pieces.

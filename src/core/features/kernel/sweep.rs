@@ -23,7 +23,7 @@
 use super::base::{SweepBase, difference_set, wells};
 use super::feature::KernelFeature::*;
 use super::feature::{NUM_SWEPT, NeededFeatures};
-use super::lanes::{Apart, Lanes, Words, each_part, lanes_below, small};
+use crate::engine::lanes::{Apart, Lanes, Words, each_part, lanes_below, small};
 use crate::engine::{Column, Shape, TopOut};
 
 /// The numbers of a shape in every lane. Each part of the lanes may hold another shape of the same width.

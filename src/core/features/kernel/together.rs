@@ -9,11 +9,11 @@
 use std::sync::Arc;
 
 use super::bounds::LaneBounds;
-use super::lanes::{Apart, Doubles, Lanes};
 use super::placement_lanes::{LandingLanes, PlacementLanes};
 use super::scorer::{Scorer, Term};
 use super::set::KernelSet;
 use super::{Kernel, LaneWork, dispatch, rows_for};
+use crate::engine::lanes::{Apart, Doubles, Lanes};
 use crate::engine::{Column, Playfield, PlayfieldOf, Rules, Shape, Spin, Tetromino};
 use crate::features::sets::FeatureSet;
 

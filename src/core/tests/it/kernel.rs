@@ -313,10 +313,10 @@ fn all_kernels_list_the_placements_the_plain_functions_list() {
 /// What is compiled for a machine must be what was found on it.
 #[test]
 fn functions_are_compiled_for_the_machine_that_was_found() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("features/kernel");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("engine/lanes");
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
     let parent = read("mod.rs");
-    let available = &parent[parent.find("pub fn is_available").unwrap()..parent.find("pub fn best").unwrap()];
+    let available = &parent[parent.find("fn is_supported").unwrap()..parent.find("pub fn best").unwrap()];
     let detected: Vec<&str> = available
         .split("is_x86_feature_detected!(\"")
         .skip(1)

@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-use super::lanes::{Apart, Doubles, Floats, Lanes, Words, not_widened};
-use crate::engine::Column;
+use super::super::column::Column;
+use super::vectors::{Apart, Doubles, Floats, Lanes, Words, not_widened};
 
 /// `N` lanes of one word each, compiled for a given machine.
 #[derive(Clone, Copy, Debug)]

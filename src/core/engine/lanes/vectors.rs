@@ -3,7 +3,7 @@
 //! Every implementation does the same integer arithmetic, and the same additions of doubles in the same order, lane by
 //! lane. So all kernels give the same bits.
 
-use crate::engine::Column;
+use super::super::column::Column;
 
 /// A vector with one machine word per lane, and operations lane by lane.
 ///
@@ -176,7 +176,7 @@ pub(crate) fn each_part<L: Words>(mask: u32) -> u32 {
 
 /// A vector with a small number in every lane.
 #[inline(always)]
-pub(super) fn small<L: Words>(number: u32) -> L {
+pub(crate) fn small<L: Words>(number: u32) -> L {
     L::splat(L::Word::from_u64(number.into()))
 }
 
@@ -212,6 +212,6 @@ pub(crate) fn common_before<L: Lanes>(lanes: L) -> L {
 
 /// The absolute difference of two small numbers.
 #[inline(always)]
-pub(super) fn distance<L: Lanes>(one: L, other: L) -> L {
+pub(crate) fn distance<L: Lanes>(one: L, other: L) -> L {
     one.max(other).sub(one.min(other))
 }

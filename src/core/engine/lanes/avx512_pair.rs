@@ -1,5 +1,5 @@
-//! Two independent [`Avx512Low`](super::avx512_low::Avx512Low) in one 512-bit register, for [sweeps of two shapes at
-//! once](super::prospects).
+//! Two independent [`Avx512Low`](super::avx512_low::Avx512Low) in one 512-bit register, for sweeps of two shapes at
+//! once.
 //!
 //! Why the `unsafe` here is sound: only functions of [`super`] that [`dispatch`](super::dispatch) enters name these
 //! types, and [`Kernel`](super::Kernel) has found every target feature on this machine by then. Loads and stores also
@@ -10,7 +10,7 @@
 use std::arch::x86_64::*;
 
 use super::avx512::{Avx512, Avx512Floats};
-use super::lanes::{Floats, Words};
+use super::vectors::{Floats, Words};
 
 /// Thirty-two words: two parts of sixteen.
 #[derive(Clone, Copy, Debug)]

@@ -13,7 +13,7 @@ use std::arch::x86_64::*;
 use super::avx2_low::Avx2Low;
 use super::avx512::{Avx512, Avx512Doubles, Avx512Floats};
 use super::avx512_pair::{Avx512Pair, Avx512PairFloats, byte_indices};
-use super::lanes::{Apart, Lanes, Words};
+use super::vectors::{Apart, Lanes, Words};
 
 /// Sixteen words of 16 bits, in the lower half of a register.
 #[derive(Clone, Copy, Debug)]

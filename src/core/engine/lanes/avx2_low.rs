@@ -9,7 +9,7 @@
 use std::arch::x86_64::*;
 
 use super::avx2::{Avx2, Avx2Doubles, Avx2Floats};
-use super::lanes::{Apart, Lanes, Words, not_widened};
+use super::vectors::{Apart, Lanes, Words, not_widened};
 
 /// Sixteen words of 16 bits, in one register.
 #[derive(Clone, Copy, Debug)]

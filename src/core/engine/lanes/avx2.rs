@@ -8,8 +8,8 @@
 
 use std::arch::x86_64::*;
 
-use super::lanes::{Apart, Doubles, Floats, Lanes, Words, not_widened};
 use super::portable::Machine;
+use super::vectors::{Apart, Doubles, Floats, Lanes, Words, not_widened};
 
 /// Sixteen words: the lower eight lanes, then the upper eight.
 #[derive(Clone, Copy, Debug)]

@@ -8,7 +8,7 @@
 
 use std::arch::x86_64::*;
 
-use super::lanes::{Apart, Doubles, Floats, Lanes, Words, not_widened};
+use super::vectors::{Apart, Doubles, Floats, Lanes, Words, not_widened};
 
 /// Sixteen words of 32 bits.
 #[derive(Clone, Copy, Debug)]
