@@ -36,6 +36,8 @@ pub trait Column:
     fn top(self) -> u32;
     /// The row of the lowest full cell; [`Column::BITS`] if the column is empty.
     fn lowest(self) -> u32;
+    /// The word upside down: row 0 becomes the highest bit.
+    fn reversed(self) -> Self;
     /// A word with all rows below `row` full.
     #[inline]
     fn below(row: u32) -> Self {
@@ -67,6 +69,10 @@ macro_rules! column {
             #[inline]
             fn lowest(self) -> u32 {
                 self.trailing_zeros()
+            }
+            #[inline]
+            fn reversed(self) -> Self {
+                self.reverse_bits()
             }
         }
     };

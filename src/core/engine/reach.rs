@@ -104,13 +104,16 @@ fn spots<C: Column, const N: usize>(
     piece: Piece,
 ) -> impl Iterator<Item = Placement> + use<C, N> {
     let rows = rules.spot_rows();
-    let numbered = move |resting: &Resting| resting.row < rows;
     let placement = |Resting { orientation, column, row, spin }| Placement {
         spot: Some(Spot { row, spin }),
         ..Placement::straight(orientation, column)
     };
-    let all = Movement::of(rules).list(playfield, piece);
-    all.into_iter().filter(numbered).map(placement)
+    let mut all = Movement::of(rules).list(playfield, piece);
+    // Only stacks that were drawn higher than any game's have places without a number.
+    if playfield.occupied_rows().top() >= u32::from(rows) {
+        all.retain(|resting| resting.row < rows);
+    }
+    all.into_iter().map(placement)
 }
 
 /// Whether every shape of every piece can come down in every column where it fits, on every playfield. Then all

@@ -131,6 +131,18 @@ pub(crate) enum LaneSize {
     Large,
 }
 
+impl LaneSize {
+    /// The shortest lanes for playfields of this width and as many rows as there are bits in a word.
+    #[inline]
+    pub(crate) fn of(width: u8, rows: u32) -> LaneSize {
+        match (width, rows) {
+            (..=16, ..=16) => LaneSize::Low,
+            (..=16, ..=32) => LaneSize::Compact,
+            _ => LaneSize::Large,
+        }
+    }
+}
+
 /// Runs a job for playfields of this size, with the lanes of a kernel.
 ///
 /// # Panics

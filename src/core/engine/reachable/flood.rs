@@ -6,14 +6,25 @@
 //! Above a low stack every orientation can reach every column, so the flood starts with everything that can fall from
 //! there. If the stack comes near the row where pieces appear, the flood starts there, with one place.
 //!
+//! An orientation is one vector with a lane per column, so a step takes as many instructions on 28 rows as on 12.
+//! Several columns in one word took more: a shift by columns then also moves bits from word to word.
+//!
 //! Usually only the places matter where a piece can rest, and usually it falls into all of them. So the flood finds the
 //! possible resting places first, and ends as soon as it has reached all of them.
 //!
 //! This file knows nothing of labels, lists and keys.
 
+use std::marker::PhantomData;
+
+use super::super::column::Column;
+use super::super::lanes::{Apart, Lanes, small};
 use super::super::rotation::{Offset, Turns};
+use super::super::spin::SpinRule;
 use super::super::tetromino::{ALL_TRUE_POSES, cells_from_anchor};
-use super::plane::Plane;
+use super::cells::{
+    KnownOffset, cell, fallen, is_empty, left, moved, moved_back, moved_by, right, rows_below, seen_at,
+    seen_by, up,
+};
 
 /// How far a piece's cells reach below its anchor, at most.
 pub(super) const fn below(piece: usize) -> u32 {
@@ -22,88 +33,191 @@ pub(super) const fn below(piece: usize) -> u32 {
 
 /// The piece of a flood.
 pub(super) trait Which: Copy {
+    type Kicks: KickSource;
     /// Number of the tetromino, an index into the tables of shapes.
     fn number(self) -> usize;
-    /// The cells of an orientation, relative to the anchor.
-    fn cells<const ORIENTATION: usize>(self) -> [Offset; 4];
-    /// The kicks of a quarter turn under SRS.
-    fn srs_kicks<const FROM: usize, const TO: usize>(self) -> [Offset; 5];
+    /// The places of an orientation where all cells are empty.
+    fn free_anchors<L: Lanes, const ORIENTATION: usize>(self, empty: L) -> L;
+    /// The places of an orientation, as places of the earlier one with the same cells.
+    fn as_same<L: Lanes, const ORIENTATION: usize>(self, places: L) -> L;
+    /// The places of an earlier orientation, as places of this one with the same cells.
+    fn same_as<L: Lanes, const ORIENTATION: usize>(self, places: L) -> L;
 }
 
-/// A piece with separate code, in which the compiler knows all shifts by its cells.
+/// A piece with separate code, in which the compiler knows all moves by its cells.
 #[derive(Clone, Copy)]
 pub(super) struct Known<const PIECE: usize>;
 
-/// Any piece, by number. Takes a seventh of the code.
+/// Any piece, by number, for lanes that are rarely needed. Takes a seventh of the code.
 #[derive(Clone, Copy)]
 pub(super) struct Any(pub usize);
 
-impl<const PIECE: usize> Which for Known<PIECE> {
-    #[inline(always)]
-    fn number(self) -> usize {
-        PIECE
-    }
-    #[inline(always)]
-    fn cells<const ORIENTATION: usize>(self) -> [Offset; 4] {
-        const { cells_from_anchor(PIECE, ORIENTATION) }
-    }
-    #[inline(always)]
-    fn srs_kicks<const FROM: usize, const TO: usize>(self) -> [Offset; 5] {
-        const { Turns::srs(PIECE, FROM, TO) }
-    }
+/// A piece's cell other than the anchor.
+struct CellOf<const PIECE: usize, const ORIENTATION: usize, const N: usize>;
+
+/// The anchor's way from an orientation to the earlier one with the same cells.
+struct ToSame<const PIECE: usize, const ORIENTATION: usize>;
+
+impl<const PIECE: usize, const ORIENTATION: usize, const N: usize> KnownOffset
+    for CellOf<PIECE, ORIENTATION, N>
+{
+    const OFFSET: Offset = cells_from_anchor(PIECE, ORIENTATION)[N];
 }
 
+impl<const PIECE: usize, const ORIENTATION: usize> KnownOffset for ToSame<PIECE, ORIENTATION> {
+    const OFFSET: Offset = to_same(PIECE, ORIENTATION);
+}
+
+/// The kicks of a piece's turns. Pieces with equal kicks share the code of turns.
+pub(super) trait KickSource {
+    /// A piece whose kicks under SRS the compiler knows; `None` to read all kicks from a table.
+    const SRS_OF: Option<usize>;
+}
+
+/// The kicks of a piece, and of all with the same ones.
+pub(super) struct KicksOf<const PIECE: usize>;
+
+/// The kicks of any piece, from a table.
+pub(super) struct TabledKicks;
+
+impl<const PIECE: usize> KickSource for KicksOf<PIECE> {
+    const SRS_OF: Option<usize> = Some(PIECE);
+}
+
+impl KickSource for TabledKicks {
+    const SRS_OF: Option<usize> = None;
+}
+
+/// A kick of a quarter turn under SRS.
+pub(super) struct Kick<K, const FROM: usize, const TO: usize, const N: usize>(PhantomData<K>);
+
+impl<K: KickSource, const FROM: usize, const TO: usize, const N: usize> KnownOffset for Kick<K, FROM, TO, N> {
+    const OFFSET: Offset = match K::SRS_OF {
+        Some(piece) => Turns::srs(piece, FROM, TO)[N],
+        None => (0, 0),
+    };
+}
+
+macro_rules! known {
+    ($($piece:literal: $kicks:literal),*) => {$(
+        impl Which for Known<$piece> {
+            type Kicks = KicksOf<$kicks>;
+            #[inline(always)]
+            fn number(self) -> usize {
+                $piece
+            }
+            #[inline(always)]
+            fn free_anchors<L: Lanes, const ORIENTATION: usize>(self, empty: L) -> L {
+                let first = empty.and(seen_at::<L, CellOf<$piece, ORIENTATION, 1>>(empty));
+                let others = seen_at::<L, CellOf<$piece, ORIENTATION, 2>>(empty)
+                    .and(seen_at::<L, CellOf<$piece, ORIENTATION, 3>>(empty));
+                first.and(others)
+            }
+            #[inline(always)]
+            fn as_same<L: Lanes, const ORIENTATION: usize>(self, places: L) -> L {
+                moved::<L, ToSame<$piece, ORIENTATION>>(places)
+            }
+            #[inline(always)]
+            fn same_as<L: Lanes, const ORIENTATION: usize>(self, places: L) -> L {
+                moved_back::<L, ToSame<$piece, ORIENTATION>>(places)
+            }
+        }
+    )*};
+}
+known!(0: 0, 1: 2, 2: 2, 3: 2, 4: 2, 5: 2, 6: 2);
+
 impl Which for Any {
-    #[inline]
+    type Kicks = TabledKicks;
+    #[inline(always)]
     fn number(self) -> usize {
         self.0
     }
-    #[inline]
-    fn cells<const ORIENTATION: usize>(self) -> [Offset; 4] {
-        cells_from_anchor(self.0, ORIENTATION)
+    #[inline(always)]
+    fn free_anchors<L: Lanes, const ORIENTATION: usize>(self, empty: L) -> L {
+        let mut free = empty;
+        for cell in &cells_from_anchor(self.0, ORIENTATION)[1..] {
+            free = free.and(seen_by(empty, *cell));
+        }
+        free
     }
-    #[inline]
-    fn srs_kicks<const FROM: usize, const TO: usize>(self) -> [Offset; 5] {
-        Turns::srs(self.0, FROM, TO)
+    #[inline(always)]
+    fn as_same<L: Lanes, const ORIENTATION: usize>(self, places: L) -> L {
+        moved_by(places, to_same(self.0, ORIENTATION))
+    }
+    #[inline(always)]
+    fn same_as<L: Lanes, const ORIENTATION: usize>(self, places: L) -> L {
+        let (columns, rows) = to_same(self.0, ORIENTATION);
+        moved_by(places, (-columns, -rows))
     }
 }
 
-/// The limits of a flood, apart from the playfield.
+/// Does something with a tetromino as a piece whose code is separate, or common where the lanes are long.
+macro_rules! each_piece {
+    ($lanes:ty, $tetromino:expr, $piece:ident => $work:expr) => {{
+        use $crate::engine::reachable::flood::{Any, Known};
+        match $tetromino.index() {
+            $piece if <$lanes as $crate::engine::lanes::Words>::Word::BITS == u64::BITS => {
+                let $piece = Any($piece);
+                $work
+            }
+            0 => each_piece!(@known 0, $piece => $work),
+            1 => each_piece!(@known 1, $piece => $work),
+            2 => each_piece!(@known 2, $piece => $work),
+            3 => each_piece!(@known 3, $piece => $work),
+            4 => each_piece!(@known 4, $piece => $work),
+            5 => each_piece!(@known 5, $piece => $work),
+            6 => each_piece!(@known 6, $piece => $work),
+            _ => unreachable!("rules of these moves have the seven tetrominoes"),
+        }
+    }};
+    (@known $number:literal, $piece:ident => $work:expr) => {{
+        let $piece = Known::<$number>;
+        $work
+    }};
+}
+pub(super) use each_piece;
+
+/// Everything that limits a flood, apart from the playfield. Work takes it by reference: a copy reads many small fields
+/// at once, just after they were written, and waits for them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FloodLimits {
+    pub turns: &'static Turns,
+    /// The turns that count as spins.
+    pub spin_rule: SpinRule,
+    pub width: u8,
     /// How far the piece's cells reach below its anchor.
     pub below: u32,
     /// The row just above the highest full cell.
     pub stack: u32,
-    /// Column and row of the anchor where the piece appears; `None` if the piece can reach every place above the stack.
-    pub cell: Option<(u32, u32)>,
-    /// Number of highest rows in a column that hold no anchor.
-    pub spare: u32,
+    /// Where the piece appears; `None` if it can reach every place above the stack.
+    pub appearing: Option<AppearingCells>,
+}
+
+/// The anchor's cells in which a piece may appear: the lowest free one of a few rows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AppearingCells {
+    pub column: u32,
+    pub first_row: u32,
+    pub last_row: u32,
 }
 
 impl FloodLimits {
-    /// Number of bits that a column needs.
+    /// Number of rows that a flood needs: kicks from places that touch the stack, or from near the appearing place, end
+    /// below them.
     #[inline(always)]
-    pub(super) fn stride(&self, turns: &Turns) -> u32 {
-        if self.is_open(turns) {
-            return self.free_row() + 1 + self.spare;
+    pub(super) fn rows(&self) -> u32 {
+        let highest = self.appearing.map_or(self.stack, |cells| cells.last_row.max(self.stack));
+        highest + self.below + u32::from(self.turns.rows).max(2) + 1
+    }
+
+    /// The rows from which a turn may lead to new places. From everything above the stack it does not, if all places
+    /// there are reached.
+    #[inline(always)]
+    pub(super) fn turning<L: Lanes>(&self) -> L {
+        match self.appearing {
+            None => rows_below(self.stack + self.below),
+            Some(_) => L::splat(!L::Word::EMPTY),
         }
-        // All kicks from places that touch the stack, or from near the appearing place, stay in the plane.
-        let highest = self.cell.map_or(self.stack, |(_, row)| row.max(self.stack)) + self.below;
-        highest + u32::from(turns.rows).max(1) + self.spare
-    }
-
-    /// Whether kicks may lead into the spare rows. These are as high as the kicks, and everything above the stack is
-    /// free.
-    #[inline(always)]
-    pub(super) fn is_open(&self, turns: &Turns) -> bool {
-        turns.is_srs && self.cell.is_none()
-    }
-
-    /// The lowest row in which every anchor is free. Turns from there lead to nothing new.
-    #[inline(always)]
-    fn free_row(&self) -> u32 {
-        self.stack + self.below
     }
 }
 
@@ -117,46 +231,45 @@ pub(super) enum FloodGoal {
 }
 
 /// Places during a turn, and the places that the turn has reached.
-struct Turning<const WORDS: usize, const STRIDE: u32> {
+pub(super) struct Turning<L> {
     /// The places for which all kicks so far failed.
-    left: Plane<WORDS, STRIDE>,
-    found: Plane<WORDS, STRIDE>,
+    pub left: L,
+    pub found: L,
 }
 
-impl<const WORDS: usize, const STRIDE: u32> Turning<WORDS, STRIDE> {
-    /// Tries one kick. `open` is where upward kicks may lead: the free places, and possibly more above.
+impl<L: Lanes> Turning<L> {
+    /// Tries a kick that the compiler knows. Returns the places where it ends.
     #[inline(always)]
-    fn kick(&mut self, kick: Offset, free: &Plane<WORDS, STRIDE>, open: &Plane<WORDS, STRIDE>) {
-        let turned = self.left.moved(there(kick)).and(if kick.1 > 0 { open } else { free });
-        self.found = self.found.or(&turned);
-        self.left = self.left.without(&turned.moved(back(kick)));
+    pub(super) fn kick<W: KnownOffset>(&mut self, free: L) -> L {
+        let turned = moved::<L, W>(self.left).and(free);
+        self.found = self.found.or(turned);
+        self.left = self.left.and_not(moved_back::<L, W>(turned));
+        turned
     }
-}
 
-#[inline(always)]
-fn there((column, row): Offset) -> (i32, i32) {
-    (column.into(), row.into())
-}
-
-#[inline(always)]
-fn back((column, row): Offset) -> (i32, i32) {
-    (-i32::from(column), -i32::from(row))
+    /// Tries any kick. Returns the places where it ends.
+    #[inline(always)]
+    pub(super) fn kick_by(&mut self, (columns, rows): Offset, free: L) -> L {
+        let turned = moved_by(self.left, (columns, rows)).and(free);
+        self.found = self.found.or(turned);
+        self.left = self.left.and_not(moved_by(turned, (-columns, -rows)));
+        turned
+    }
 }
 
 /// A flood of one piece.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Flood<const WORDS: usize, const STRIDE: u32> {
+pub(super) struct Flood<L> {
     /// The free places of the anchor, by orientation.
-    pub free: [Plane<WORDS, STRIDE>; 4],
+    pub free: [L; 4],
     /// The reached places of the anchor, by orientation.
-    pub reach: [Plane<WORDS, STRIDE>; 4],
+    pub reach: [L; 4],
     /// The possible resting places, reached or not, by orientation. Empty for orientations with the same cells as an
     /// earlier one.
-    pub resting: [Plane<WORDS, STRIDE>; 4],
-    /// The empty cells, including the spare rows.
-    pub empty: Plane<WORDS, STRIDE>,
-    /// The empty cells, without the spare rows.
-    pub empty_below: Plane<WORDS, STRIDE>,
+    pub resting: [L; 4],
+    pub empty: L,
+    /// The place where the flood started, if it was a single one.
+    pub start: L,
 }
 
 /// The number of orientations with distinct cells: the first 1, 2 or 4.
@@ -171,19 +284,18 @@ pub(super) const fn distinct(piece: usize) -> usize {
 
 /// The anchor's offset from an orientation to the earlier one with the same cells.
 #[inline(always)]
-pub(super) const fn to_same(piece: usize, orientation: usize) -> (i32, i32) {
+pub(super) const fn to_same(piece: usize, orientation: usize) -> Offset {
     let (this, that) = (&ALL_TRUE_POSES[piece][orientation], &ALL_TRUE_POSES[piece][orientation - 2]);
-    (that.anchor_column as i32 - this.anchor_column as i32, that.anchor_row as i32 - this.anchor_row as i32)
+    (that.anchor_column as i8 - this.anchor_column as i8, that.anchor_row as i8 - this.anchor_row as i8)
 }
 
-impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
+impl<L: Lanes> Flood<L> {
     /// A flood with the free and the possible resting places of a piece among the empty cells. No place is reached yet.
     #[inline(always)]
-    pub(super) fn new(piece: impl Which, empty: Plane<WORDS, STRIDE>, start: FloodLimits) -> Self {
-        let empty_below = empty.without(&Plane::top_rows(start.spare));
-        let none = [Plane::EMPTY; 4];
-        let mut flood = Flood { free: none, reach: none, resting: none, empty, empty_below };
-        // One by one, so that the compiler knows all shifts.
+    pub(super) fn new(piece: impl Which, empty: L) -> Self {
+        let none = small(0);
+        let mut flood = Flood { free: [none; 4], reach: [none; 4], resting: [none; 4], empty, start: none };
+        // One by one, so that the compiler knows all offsets.
         flood.look_at::<0>(piece);
         if distinct(piece.number()) > 1 {
             flood.look_at::<1>(piece);
@@ -197,28 +309,20 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
 
     #[inline(always)]
     fn look_at<const ORIENTATION: usize>(&mut self, piece: impl Which) {
-        let free = self.free_anchors(piece.cells::<ORIENTATION>());
+        let free = piece.free_anchors::<L, ORIENTATION>(self.empty);
         self.free[ORIENTATION] = free;
-        self.resting[ORIENTATION] = free.without(&free.moved((0, 1)));
-    }
-
-    #[inline(always)]
-    fn free_anchors(&self, cells: [(i8, i8); 4]) -> Plane<WORDS, STRIDE> {
-        // Everything above the rows of the plane is empty. Below them is the floor, where the next column's spare rows
-        // are in the way.
-        let from = |cell: Offset| if cell.1 > 0 { &self.empty } else { &self.empty_below }.moved(back(cell));
-        self.empty_below.and(&from(cells[1])).and(&from(cells[2])).and(&from(cells[3]))
+        self.resting[ORIENTATION] = free.and_not(up(free));
     }
 
     /// Spreads from the start until the goal is reached.
     #[inline(always)]
-    pub(super) fn run(&mut self, piece: impl Which, turns: &Turns, start: FloodLimits, goal: FloodGoal) {
-        match start.cell {
+    pub(super) fn run(&mut self, piece: impl Which, limits: &FloodLimits, goal: FloodGoal) {
+        match limits.appearing {
             None => {
-                let sky = Plane::row(STRIDE - 1 - start.spare);
+                let sky = small::<L>(1);
                 for orientation in 0..distinct(piece.number()) {
-                    let free = &self.free[orientation];
-                    self.reach[orientation] = sky.and(free).fallen(free);
+                    let free = self.free[orientation];
+                    self.reach[orientation] = fallen(sky.and(free), free);
                 }
                 let is_done = match goal {
                     FloodGoal::Resting => !self.misses_some(piece),
@@ -229,15 +333,21 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
                     }
                 };
                 if !is_done {
-                    self.spread_from_sky(piece, turns, start, goal);
+                    L::apart(SpreadFromSky { flood: self, piece, limits, goal });
                 }
             }
-            Some((column, row)) => {
-                self.reach[0] = Plane::cell(column, row).and(&self.free[0]);
-                if !self.reach[0].is_empty() {
+            Some(cells) => {
+                for row in cells.first_row..=cells.last_row {
+                    self.start = cell::<L>(cells.column, row).and(self.free[0]);
+                    if !is_empty(self.start) {
+                        break;
+                    }
+                }
+                self.reach[0] = fallen(self.start, self.free[0]);
+                if !is_empty(self.start) {
                     self.see_the_others(piece);
                     self.slide(0);
-                    self.spread(piece, turns, start, goal, 0b0001);
+                    self.spread(piece, limits, goal, 0b0001);
                 }
             }
         }
@@ -247,24 +357,25 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
     /// another orientation may have reached the place anyway.
     #[inline(always)]
     fn misses_some(&self, piece: impl Which) -> bool {
-        let mut missed = Plane::EMPTY;
+        let mut missed = small::<L>(0);
         for orientation in 0..distinct(piece.number()) {
-            missed = missed.or(&self.resting[orientation].without(&self.reach[orientation]));
+            missed = missed.or(self.resting[orientation].and_not(self.reach[orientation]));
         }
-        !missed.is_empty()
+        !is_empty(missed)
     }
 
     /// The reached resting places, by the first orientation with the same cells.
     #[inline(always)]
-    pub(super) fn rested(&self, piece: impl Which, orientation: usize) -> Plane<WORDS, STRIDE> {
-        self.resting[orientation].and(&self.reached_as(piece, orientation))
+    pub(super) fn rested(&self, piece: impl Which, orientation: usize) -> L {
+        self.resting[orientation].and(self.reached_as(piece, orientation))
     }
 
     #[inline(always)]
-    fn reached_as(&self, piece: impl Which, orientation: usize) -> Plane<WORDS, STRIDE> {
+    fn reached_as(&self, piece: impl Which, orientation: usize) -> L {
         let reach = self.reach[orientation];
-        match distinct(piece.number()) {
-            2 => reach.or(&self.reach[orientation + 2].moved(to_same(piece.number(), orientation + 2))),
+        match (distinct(piece.number()), orientation) {
+            (2, 0) => reach.or(piece.as_same::<L, 2>(self.reach[2])),
+            (2, _) => reach.or(piece.as_same::<L, 3>(self.reach[3])),
             _ => reach,
         }
     }
@@ -273,76 +384,26 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
     #[inline(always)]
     fn see_the_others(&mut self, piece: impl Which) {
         if distinct(piece.number()) == 2 {
-            self.free[2] = self.free_anchors(piece.cells::<2>());
-            self.free[3] = self.free_anchors(piece.cells::<3>());
+            self.free[2] = piece.free_anchors::<L, 2>(self.empty);
+            self.free[3] = piece.free_anchors::<L, 3>(self.empty);
         }
-    }
-
-    #[inline(never)]
-    fn spread_from_sky(&mut self, piece: impl Which, turns: &Turns, start: FloodLimits, goal: FloodGoal) {
-        // One step sideways and down is usually enough.
-        for orientation in 0..distinct(piece.number()) {
-            self.reach[orientation] = self.wider(orientation);
-        }
-        if goal == FloodGoal::Resting && !self.misses_some(piece) {
-            return;
-        }
-        if distinct(piece.number()) == 4 {
-            // The first kick of these pieces does not move their anchor.
-            let [a, b, c, d] = self.reach;
-            for (orientation, beside) in [b.or(&d), a.or(&c), b.or(&d), a.or(&c)].iter().enumerate() {
-                let free = &self.free[orientation];
-                self.reach[orientation] = self.reach[orientation].or(&beside.and(free)).fallen(free);
-            }
-            if goal == FloodGoal::Resting && !self.misses_some(piece) {
-                return;
-            }
-        }
-        for orientation in 0..distinct(piece.number()) {
-            self.slide(orientation);
-        }
-        if piece.number() == 1 || goal == FloodGoal::Resting && !self.misses_some(piece) {
-            return;
-        }
-        self.see_the_others(piece);
-        if distinct(piece.number()) == 2 {
-            let sky = Plane::row(STRIDE - 1 - start.spare);
-            for orientation in [2, 3] {
-                let (columns, rows) = to_same(piece.number(), orientation);
-                let same = self.reach[orientation - 2].moved((-columns, -rows));
-                self.reach[orientation] = same.or(&sky).and(&self.free[orientation]);
-            }
-        }
-        self.spread(piece, turns, start, goal, 0b1111);
     }
 
     /// Turns from these orientations, given as bits, and continues until the goal is reached or nothing new is found.
     #[inline(always)]
-    fn spread(
-        &mut self,
-        piece: impl Which,
-        turns: &Turns,
-        start: FloodLimits,
-        goal: FloodGoal,
-        waiting: u32,
-    ) {
+    fn spread<P: Which>(&mut self, piece: P, limits: &FloodLimits, goal: FloodGoal, mut waiting: u32) {
         if piece.number() == 1 {
             return;
         }
-        let turning = match start.cell {
-            None => Self::below_sky(start),
-            Some(_) => Plane::EMPTY.others(),
-        };
-        let open = self.open_rows(turns, start);
-        let mut waiting = waiting;
+        let (turns, turning) = (limits.turns, limits.turning());
         while waiting != 0 {
             let from = waiting & waiting.wrapping_neg();
             waiting &= !from;
             let added = match from {
-                1 => self.leave::<0, 1, 2, 3>(piece, turns, &turning, &open),
-                2 => self.leave::<1, 2, 3, 0>(piece, turns, &turning, &open),
-                4 => self.leave::<2, 3, 0, 1>(piece, turns, &turning, &open),
-                _ => self.leave::<3, 0, 1, 2>(piece, turns, &turning, &open),
+                1 => L::apart(Leave::<L, P::Kicks, 0, 1, 2, 3>::new(self, turns, turning)),
+                2 => L::apart(Leave::<L, P::Kicks, 1, 2, 3, 0>::new(self, turns, turning)),
+                4 => L::apart(Leave::<L, P::Kicks, 2, 3, 0, 1>::new(self, turns, turning)),
+                _ => L::apart(Leave::<L, P::Kicks, 3, 0, 1, 2>::new(self, turns, turning)),
             };
             if added != 0 && goal == FloodGoal::Resting && !self.still_misses_some(piece) {
                 return;
@@ -354,127 +415,53 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
     /// Like [`Flood::misses_some`], for all orientations.
     #[inline(always)]
     fn still_misses_some(&self, piece: impl Which) -> bool {
-        let mut missed = Plane::EMPTY;
+        let mut missed = small::<L>(0);
         for orientation in 0..distinct(piece.number()) {
-            missed = missed.or(&self.resting[orientation].without(&self.reached_as(piece, orientation)));
+            missed = missed.or(self.resting[orientation].and_not(self.reached_as(piece, orientation)));
         }
-        !missed.is_empty()
-    }
-
-    /// Turns from one orientation to the others: to the right, by half, to the left; then slides there. Returns the
-    /// orientations that gained places, as bits.
-    #[inline(never)]
-    fn leave<const FROM: usize, const RIGHT: usize, const HALF: usize, const LEFT: usize>(
-        &mut self,
-        piece: impl Which,
-        turns: &Turns,
-        turning: &Plane<WORDS, STRIDE>,
-        open: &Plane<WORDS, STRIDE>,
-    ) -> u32 {
-        let mut added = 0u32;
-        // Shifts by numbers that the compiler knows take half the time. Larger planes are rare.
-        if turns.is_srs && WORDS <= 5 {
-            added |= self.turn(FROM, RIGHT, piece.srs_kicks::<FROM, RIGHT>(), turning, open);
-            added |= self.turn(FROM, LEFT, piece.srs_kicks::<FROM, LEFT>(), turning, open);
-        } else {
-            for to in [RIGHT, HALF, LEFT] {
-                added |= self.turn_by_table(FROM, to, turns.kicks(FROM, to), turning, open);
-            }
-        }
-        added
+        !is_empty(missed)
     }
 
     /// Whether an orientation has free places that have not been reached.
     #[inline(always)]
     fn has_more(&self, orientation: usize) -> bool {
-        !self.free[orientation].without(&self.reach[orientation]).is_empty()
+        !is_empty(self.free[orientation].and_not(self.reach[orientation]))
     }
 
-    /// The rows from which a turn may lead to new places.
+    /// Turns by kicks that the compiler knows.
     #[inline(always)]
-    pub(crate) fn below_sky(start: FloodLimits) -> Plane<WORDS, STRIDE> {
-        Plane::top_rows(STRIDE - start.free_row()).others()
-    }
-
-    /// The spare rows that kicks may lead into.
-    #[inline(always)]
-    pub(crate) fn open_rows(&self, turns: &Turns, start: FloodLimits) -> Plane<WORDS, STRIDE> {
-        if start.is_open(turns) { Plane::top_rows(start.spare) } else { Plane::EMPTY }
-    }
-
-    /// The places that upward kicks may lead to.
-    #[inline(always)]
-    pub(crate) fn open_for(&self, to: usize, open: &Plane<WORDS, STRIDE>) -> Plane<WORDS, STRIDE> {
-        // An orientation fits into a column of the spare rows if it fits just below them.
-        let free = &self.free[to];
-        free.or(&free.moved((0, 1)).or(&free.moved((0, 2))).and(open))
-    }
-
-    #[inline(always)]
-    fn turn(
-        &mut self,
-        from: usize,
-        to: usize,
-        kicks: [Offset; 5],
-        turning: &Plane<WORDS, STRIDE>,
-        open: &Plane<WORDS, STRIDE>,
-    ) -> u32 {
-        let free = &self.free[to];
-        let wanted = free.without(&self.reach[to]);
-        if wanted.is_empty() {
+    fn turn<K: KickSource, const FROM: usize, const TO: usize>(&mut self, turning: L) -> u32 {
+        let free = self.free[TO];
+        let wanted = free.and_not(self.reach[TO]);
+        if is_empty(wanted) {
             return 0;
         }
         // Usually no kick leads to a place that is still wanted.
-        let mut near = Plane::EMPTY;
-        for kick in kicks {
-            near = near.or(&wanted.moved(back(kick)));
-        }
-        let mut turning = Turning { left: near.and(&self.reach[from]).and(turning), found: Plane::EMPTY };
-        // One by one, so that the compiler knows all shifts.
-        let [first, second, third, fourth, fifth] = kicks;
-        if turning.left.is_empty() {
+        let near = moved_back::<L, Kick<K, FROM, TO, 0>>(wanted)
+            .or(moved_back::<L, Kick<K, FROM, TO, 1>>(wanted))
+            .or(moved_back::<L, Kick<K, FROM, TO, 2>>(wanted))
+            .or(moved_back::<L, Kick<K, FROM, TO, 3>>(wanted))
+            .or(moved_back::<L, Kick<K, FROM, TO, 4>>(wanted));
+        let mut turning = Turning { left: near.and(self.reach[FROM]).and(turning), found: small(0) };
+        if is_empty(turning.left) {
             return 0;
         }
-        let open = self.open_for(to, open);
-        turning.kick(first, free, &open);
-        turning.kick(second, free, &open);
-        if !turning.left.is_empty() {
-            turning.kick(third, free, &open);
-            turning.kick(fourth, free, &open);
-            turning.kick(fifth, free, &open);
+        turning.kick::<Kick<K, FROM, TO, 0>>(free);
+        turning.kick::<Kick<K, FROM, TO, 1>>(free);
+        if !is_empty(turning.left) {
+            turning.kick::<Kick<K, FROM, TO, 2>>(free);
+            turning.kick::<Kick<K, FROM, TO, 3>>(free);
+            turning.kick::<Kick<K, FROM, TO, 4>>(free);
         }
-        self.add(to, &turning.found)
-    }
-
-    fn turn_by_table(
-        &mut self,
-        from: usize,
-        to: usize,
-        kicks: &[Offset],
-        turning: &Plane<WORDS, STRIDE>,
-        open: &Plane<WORDS, STRIDE>,
-    ) -> u32 {
-        if kicks.is_empty() || !self.has_more(to) {
-            return 0;
-        }
-        let mut turning = Turning { left: self.reach[from].and(turning), found: Plane::EMPTY };
-        let open = self.open_for(to, open);
-        for kick in kicks {
-            if turning.left.is_empty() {
-                break;
-            }
-            turning.kick(*kick, &self.free[to], &open);
-        }
-        self.add(to, &turning.found)
+        self.add(TO, turning.found)
     }
 
     #[inline(always)]
-    fn add(&mut self, to: usize, found: &Plane<WORDS, STRIDE>) -> u32 {
-        let found = found.and(&self.free[to]);
-        if found.without(&self.reach[to]).is_empty() {
+    fn add(&mut self, to: usize, found: L) -> u32 {
+        if is_empty(found.and_not(self.reach[to])) {
             return 0;
         }
-        self.reach[to] = self.reach[to].or(&found);
+        self.reach[to] = fallen(self.reach[to].or(found), self.free[to]);
         self.slide(to);
         1 << to
     }
@@ -484,7 +471,7 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
     fn slide(&mut self, orientation: usize) {
         loop {
             let wider = self.wider(orientation);
-            if !wider.differs(&self.reach[orientation]) {
+            if is_empty(wider.xor(self.reach[orientation])) {
                 break;
             }
             self.reach[orientation] = wider;
@@ -493,8 +480,123 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
 
     /// The reached places after one step sideways and then down.
     #[inline(always)]
-    fn wider(&self, orientation: usize) -> Plane<WORDS, STRIDE> {
-        let (reach, free) = (&self.reach[orientation], &self.free[orientation]);
-        reach.or(&reach.moved((1, 0)).or(&reach.moved((-1, 0))).and(free)).fallen(free)
+    fn wider(&self, orientation: usize) -> L {
+        let (reach, free) = (self.reach[orientation], self.free[orientation]);
+        fallen(reach.or(right(reach).or(left(reach)).and(free)), free)
+    }
+}
+
+/// Work that continues a flood whose goal is not reached by falling from the sky.
+struct SpreadFromSky<'a, L, P> {
+    flood: &'a mut Flood<L>,
+    piece: P,
+    limits: &'a FloodLimits,
+    goal: FloodGoal,
+}
+
+impl<L: Lanes, P: Which> Apart for SpreadFromSky<'_, L, P> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let SpreadFromSky { flood, piece, limits, goal } = self;
+        // One step sideways and down is usually enough.
+        for orientation in 0..distinct(piece.number()) {
+            flood.reach[orientation] = flood.wider(orientation);
+        }
+        if goal == FloodGoal::Resting && !flood.misses_some(piece) {
+            return;
+        }
+        if distinct(piece.number()) == 4 {
+            // The first kick of these pieces does not move their anchor.
+            let [a, b, c, d] = flood.reach;
+            for (orientation, beside) in [b.or(d), a.or(c), b.or(d), a.or(c)].into_iter().enumerate() {
+                let free = flood.free[orientation];
+                flood.reach[orientation] = fallen(flood.reach[orientation].or(beside.and(free)), free);
+            }
+            if goal == FloodGoal::Resting && !flood.misses_some(piece) {
+                return;
+            }
+        }
+        for orientation in 0..distinct(piece.number()) {
+            flood.slide(orientation);
+        }
+        if piece.number() == 1 || goal == FloodGoal::Resting && !flood.misses_some(piece) {
+            return;
+        }
+        flood.see_the_others(piece);
+        if distinct(piece.number()) == 2 {
+            let sky = small::<L>(1);
+            flood.reach[2] = piece.same_as::<L, 2>(flood.reach[0]).or(sky).and(flood.free[2]);
+            flood.reach[3] = piece.same_as::<L, 3>(flood.reach[1]).or(sky).and(flood.free[3]);
+        }
+        flood.spread(piece, limits, goal, 0b1111);
+    }
+}
+
+/// Work that turns from one orientation to the others: to the right, by half, to the left; then slides there. Returns
+/// the orientations that gained places, as bits.
+struct Leave<'a, L, K, const FROM: usize, const RIGHT: usize, const HALF: usize, const LEFT: usize> {
+    flood: &'a mut Flood<L>,
+    turns: &'a Turns,
+    turning: L,
+    kicks: PhantomData<K>,
+}
+
+impl<'a, L, K, const FROM: usize, const RIGHT: usize, const HALF: usize, const LEFT: usize>
+    Leave<'a, L, K, FROM, RIGHT, HALF, LEFT>
+{
+    #[inline(always)]
+    fn new(flood: &'a mut Flood<L>, turns: &'a Turns, turning: L) -> Self {
+        Leave { flood, turns, turning, kicks: PhantomData }
+    }
+}
+
+impl<L: Lanes, K: KickSource, const FROM: usize, const RIGHT: usize, const HALF: usize, const LEFT: usize>
+    Apart for Leave<'_, L, K, FROM, RIGHT, HALF, LEFT>
+{
+    type Output = u32;
+
+    #[inline(always)]
+    fn run(self) -> u32 {
+        let Leave { flood, turns, turning, .. } = self;
+        if K::SRS_OF.is_some() && turns.is_srs {
+            return flood.turn::<K, FROM, RIGHT>(turning) | flood.turn::<K, FROM, LEFT>(turning);
+        }
+        let mut added = 0;
+        for to in [RIGHT, HALF, LEFT] {
+            let kicks = turns.kicks(FROM, to);
+            added |= L::apart(TurnByTable { flood, from: FROM, to, kicks, turning });
+        }
+        added
+    }
+}
+
+/// Work that turns by the kicks of a table.
+struct TurnByTable<'a, L> {
+    flood: &'a mut Flood<L>,
+    from: usize,
+    to: usize,
+    kicks: &'a [Offset],
+    turning: L,
+}
+
+impl<L: Lanes> Apart for TurnByTable<'_, L> {
+    type Output = u32;
+
+    #[inline(always)]
+    fn run(self) -> u32 {
+        let TurnByTable { flood, from, to, kicks, turning } = self;
+        if kicks.is_empty() || !flood.has_more(to) {
+            return 0;
+        }
+        let mut turning = Turning { left: flood.reach[from].and(turning), found: small(0) };
+        for kick in kicks {
+            if is_empty(turning.left) {
+                break;
+            }
+            turning.kick_by(*kick, flood.free[to]);
+        }
+        flood.add(to, turning.found)
     }
 }

@@ -9,15 +9,15 @@
 //! This part of the engine knows how pieces move. It knows nothing of the effects of landings, of hold, queues or
 //! scores.
 //!
-//! The surprising decision: no place is ever looked at separately. A set of places is one large number, and moving all
-//! of them is a shift of that number (`plane.rs`); all reachable places come out at once (`flood.rs`). The most
-//! frequent question, the number of placements, is a bit count.
+//! The surprising decision: no place is ever looked at separately. A set of places is one vector with a bit per place,
+//! and moving all of them is one instruction or two (`cells.rs`); all reachable places come out at once (`flood.rs`).
+//! The most frequent question, the number of placements, is a bit count.
 
+mod cells;
 mod flood;
 mod labels;
 mod movement;
 pub mod perft;
-mod plane;
 mod resting;
 
 pub use movement::{MAX_SPAWN_ROW, Movement};

@@ -1,19 +1,20 @@
 //! The movement of pieces as a value, and queries about it.
 //!
-//! A flood uses the smallest planes that hold everything relevant, and each piece has separate code with constant
-//! shifts by its cells. That code is large, so one copy serves all column sizes and all queries: a playfield is passed
-//! as its empty cells, and a query as an [`Ask`], which is answered after the flood.
+//! A flood uses the shortest lanes that hold everything relevant, and each piece has separate code with constant moves
+//! by its cells. That code is large, so one copy serves all column sizes and all queries: a playfield is passed as its
+//! empty cells, and a query as an [`Ask`], which is answered after the flood.
 
 use super::super::column::Column;
+use super::super::lanes::{Kernel, LaneSize, LaneWork, Lanes, dispatch_to};
 use super::super::playfield::PlayfieldOf;
 use super::super::rotation::{HalfTurns, RotationSystem, Turns};
 use super::super::rules::Rules;
 use super::super::shape::Shape;
 use super::super::spin::SpinRule;
 use super::super::tetromino::{TRUE_POSES, Tetromino};
-use super::flood::{Any, Flood, FloodLimits, Known, Which, below};
-use super::labels::Labelled;
-use super::plane::Plane;
+use super::cells::empty_cells;
+use super::flood::{AppearingCells, FloodLimits, below, each_piece};
+use super::labels::{Ask, PieceFlood};
 use super::resting::Resting;
 
 /// The movement of pieces and the labels of placements: everything that determines the reachable placements.
@@ -71,22 +72,21 @@ impl Movement {
             .find(|row| *row >= playfield.height() || playfield.is_free(shape, *row, column))
     }
 
-    fn start<C: Column, const N: usize>(
-        &self,
-        playfield: &PlayfieldOf<C, N>,
-        tetromino: Tetromino,
-        turns: &Turns,
-    ) -> Option<FloodLimits> {
-        let stack = playfield.occupied_rows().top();
-        let (below, spare) = (below(tetromino.index()), u32::from(turns.rows).max(2));
+    /// The limits of a piece's flood, given the row just above the highest full cell.
+    #[inline(always)]
+    pub(super) fn limits(&self, tetromino: Tetromino, width: u8, stack: u32) -> FloodLimits {
         // With this much room between the stack and the spawn row, every orientation can reach every column and every
         // row that a kick from the stack can lead to.
-        if stack + 4 <= u32::from(self.spawn_row) {
-            return Some(FloodLimits { below, stack, cell: None, spare });
-        }
-        let row = self.spawn(playfield, tetromino)?;
-        let column = Self::spawn_column(playfield.width());
-        Some(FloodLimits { below, stack, cell: Some((column.into(), row.into())), spare })
+        let is_low = stack + 4 <= u32::from(self.spawn_row);
+        let appearing = AppearingCells {
+            column: Self::spawn_column(width).into(),
+            first_row: self.spawn_row.into(),
+            last_row: (self.spawn_row + self.spawn_lift).into(),
+        };
+        let appearing = if is_low { None } else { Some(appearing) };
+        let turns = Turns::of(self.rotation_system, self.half_turns, tetromino);
+        let below = below(tetromino.index());
+        FloodLimits { turns, spin_rule: self.spin_rule, width, below, stack, appearing }
     }
 
     /// Number of placements of a piece; 0 ends the game.
@@ -144,7 +144,22 @@ impl Movement {
         list
     }
 
-    /// Floods the smallest planes that hold everything relevant, and returns the number of matching placements.
+    /// Like [`Movement::list`], on a given kernel. All kernels give the same list.
+    ///
+    /// # Panics
+    /// If this machine cannot run the kernel.
+    pub fn list_with<C: Column, const N: usize>(
+        &self,
+        kernel: Kernel,
+        playfield: &PlayfieldOf<C, N>,
+        tetromino: Tetromino,
+    ) -> Vec<Resting> {
+        let mut list = Vec::new();
+        self.ask_with(kernel, playfield, tetromino, Ask::List(&mut list));
+        list
+    }
+
+    /// Floods, and returns the number of matching placements.
     #[inline]
     fn ask<C: Column, const N: usize>(
         &self,
@@ -152,16 +167,20 @@ impl Movement {
         tetromino: Tetromino,
         ask: Ask<'_>,
     ) -> u32 {
-        let turns = Turns::of(self.rotation_system, self.half_turns, tetromino);
-        let Some(start) = self.start(playfield, tetromino, turns) else { return 0 };
-        let piece = Flooded { tetromino, turns, spin_rule: self.spin_rule, start, width: playfield.width() };
-        match (start.stride(turns), playfield.width()) {
-            (..=12, ..=10) => piece.flood::<2, 12>(Plane::empty_cells(playfield), ask),
-            (..=16, ..=12) => piece.flood::<3, 16>(Plane::empty_cells(playfield), ask),
-            (..=32, ..=10) => piece.flood::<5, 32>(Plane::empty_cells(playfield), ask),
-            (..=32, _) => piece.flood_any::<16, 32>(Plane::empty_cells(playfield), ask),
-            _ => piece.flood_any::<32, 64>(Plane::empty_cells(playfield), ask),
-        }
+        self.ask_with(Kernel::best(), playfield, tetromino, ask)
+    }
+
+    #[inline]
+    fn ask_with<C: Column, const N: usize>(
+        &self,
+        kernel: Kernel,
+        playfield: &PlayfieldOf<C, N>,
+        tetromino: Tetromino,
+        ask: Ask<'_>,
+    ) -> u32 {
+        let limits = &self.limits(tetromino, playfield.width(), playfield.occupied_rows().top());
+        let size = LaneSize::of(playfield.width(), limits.rows());
+        dispatch_to(kernel, size, AskPlayfield { tetromino, limits, playfield, ask })
     }
 }
 
@@ -179,64 +198,22 @@ impl Default for Movement {
     }
 }
 
-/// A query about the placements of a piece.
-enum Ask<'a> {
-    Count,
-    /// Whether this placement exists. It must lie between the walls.
-    Has(Resting),
-    /// All placements, appended to a list.
-    List(&'a mut Vec<Resting>),
-}
-
-/// A piece on a playfield, without the empty cells.
-struct Flooded<'a> {
+/// Work that asks about a piece on a playfield.
+struct AskPlayfield<'a, C: Column, const N: usize> {
     tetromino: Tetromino,
-    turns: &'a Turns,
-    spin_rule: SpinRule,
-    start: FloodLimits,
-    width: u8,
+    limits: &'a FloodLimits,
+    playfield: &'a PlayfieldOf<C, N>,
+    ask: Ask<'a>,
 }
 
-impl Flooded<'_> {
-    /// Floods planes of the usual sizes, with separate code for each piece.
-    #[inline]
-    fn flood<const W: usize, const S: u32>(&self, empty: Plane<W, S>, ask: Ask<'_>) -> u32 {
-        match self.tetromino.number() {
-            0 => self.flood_of(Known::<0>, empty, ask),
-            1 => self.flood_of(Known::<1>, empty, ask),
-            2 => self.flood_of(Known::<2>, empty, ask),
-            3 => self.flood_of(Known::<3>, empty, ask),
-            4 => self.flood_of(Known::<4>, empty, ask),
-            5 => self.flood_of(Known::<5>, empty, ask),
-            6 => self.flood_of(Known::<6>, empty, ask),
-            _ => unreachable!("rules of these moves have the seven tetrominoes"),
-        }
-    }
+impl<C: Column, const N: usize> LaneWork for AskPlayfield<'_, C, N> {
+    type Output = u32;
 
-    /// Floods the rare larger planes, with common code for all pieces.
-    #[inline]
-    fn flood_any<const W: usize, const S: u32>(&self, empty: Plane<W, S>, ask: Ask<'_>) -> u32 {
-        self.flood_of(Any(self.tetromino.index()), empty, ask)
-    }
-
-    #[inline(never)]
-    fn flood_of<const W: usize, const S: u32>(
-        &self,
-        piece: impl Which,
-        empty: Plane<W, S>,
-        ask: Ask<'_>,
-    ) -> u32 {
-        let mut flood = Flood::<W, S>::new(piece, empty, self.start);
-        let mut labelled = Labelled::none();
-        labelled.find(piece, &mut flood, self.turns, self.spin_rule, self.start);
-        match ask {
-            Ask::Count => labelled.count(),
-            Ask::Has(resting) => labelled.has(piece, resting).into(),
-            Ask::List(list) => {
-                let before = list.len();
-                labelled.append(piece, self.width, list);
-                (list.len() - before) as u32
-            }
-        }
+    #[inline(always)]
+    fn run<W: Column, const M: usize, L: Lanes<Word = W>>(self) -> u32 {
+        let AskPlayfield { tetromino, limits, playfield, ask } = self;
+        each_piece!(L, tetromino, piece => {
+            L::apart(PieceFlood { piece, limits, empty: empty_cells::<_, _, L>(playfield), ask })
+        })
     }
 }

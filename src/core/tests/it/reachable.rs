@@ -3,10 +3,10 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 
-use tetrion_core::engine::reachable::perft::perft;
+use tetrion_core::engine::reachable::perft::{perft, perft_with};
 use tetrion_core::engine::{
-    HalfTurns, Movement, NamedChoice, Paths, Playfield, Resting, RotationSystem, Rules, Spin, SpinRule,
-    Tetromino, parse_sequence,
+    HalfTurns, Kernel, Movement, NamedChoice, Paths, Playfield, Resting, RotationSystem, Rules, Spin,
+    SpinRule, Tetromino, TopOut, parse_sequence,
 };
 
 use tetrion_twins::{TwinGround, TwinMovement, TwinPlayfield, TwinResting, random_playfield, word};
@@ -34,6 +34,45 @@ fn leaves_are_those_that_other_engines_count() {
             assert_eq!(leaves(&PLAIN, &sequence[..=n]).to_string(), count, "{}", &sequence[..=n]);
         }
     }
+}
+
+#[test]
+fn every_kernel_counts_the_same_leaves() {
+    // From a stack that clears lines, is left by longer lanes and ends games.
+    let drawing = "#.########/#.########/#.########/##.#######/#..#######/##.#######";
+    for (rows, sequence, spin_rule) in [(8, "ITLI", SpinRule::TSpins), (24, "ITSZ", SpinRule::AllSpins)] {
+        for (movement, width) in
+            [(Movement { spin_rule, ..PLAIN }, 10), (Movement { spawn_row: 9, ..PLAIN }, 20)]
+        {
+            let drawing =
+                drawing.replace('/', &format!("{}/", ".".repeat(width - 10))) + &".".repeat(width - 10);
+            let start = Playfield::from_drawing(width as u8, rows, &drawing).unwrap();
+            let pieces = parse_sequence(&sequence[..if width > 10 { 3 } else { 4 }]).unwrap();
+            let count = |kernel| {
+                perft_with(kernel, &movement, &start, &pieces, &mut |_| ControlFlow::Continue(())).leaves
+            };
+            let kernels = Kernel::ALL.into_iter().filter(|kernel| kernel.is_available());
+            let plain = plain_leaves(&movement, &start, &pieces);
+            assert!(plain > 0);
+            for kernel in kernels {
+                assert_eq!(count(kernel), plain, "{} kernel, {movement:?}, {sequence}", kernel.name());
+            }
+        }
+    }
+}
+
+/// Leaves by placing the listed placements one by one.
+fn plain_leaves(movement: &Movement, playfield: &Playfield, pieces: &[Tetromino]) -> u64 {
+    let Some((&piece, rest)) = pieces.split_first() else { return 1 };
+    let all = movement.list(playfield, piece).into_iter();
+    all.map(|Resting { orientation, column, row, spin }| {
+        let mut after = *playfield;
+        let shape = Resting { orientation, column, row, spin }.shape(piece);
+        let landed = after.lock(shape, row, column, TopOut::Overflow);
+        // The last piece is not placed.
+        if landed.terminal && !rest.is_empty() { 0 } else { plain_leaves(movement, &after, rest) }
+    })
+    .sum()
 }
 
 #[test]
@@ -204,6 +243,10 @@ impl Case {
 fn same_as_the_twin(seeds: std::ops::Range<u64>) {
     for case in seeds.map(Case::drawn) {
         let list = case.movement.list(&case.playfield, case.piece);
+        for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
+            let of_kernel = case.movement.list_with(kernel, &case.playfield, case.piece);
+            assert_eq!(of_kernel, list, "{} kernel, {}", kernel.name(), case.words());
+        }
         assert!(list.is_sorted() && list.windows(2).all(|two| two[0] != two[1]), "{}", case.words());
         assert_eq!(case.movement.count(&case.playfield, case.piece), list.len() as u32, "{}", case.words());
         let found: BTreeSet<TwinResting> = list.iter().map(|resting| case.resting(resting)).collect();
@@ -312,8 +355,7 @@ fn clears(
                 return false;
             }
             let mut after = *playfield;
-            let lines =
-                after.lock(shape, resting.row, resting.column, tetrion_core::engine::TopOut::Overflow).lines;
+            let lines = after.lock(shape, resting.row, resting.column, TopOut::Overflow).lines;
             clears(&after, rows - lines, &rest, has_hold, known)
         })
     });
