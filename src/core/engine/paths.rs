@@ -7,8 +7,9 @@
 //! The search goes through single places, breadth first. It shares only the tables of kicks with
 //! [`reachable`](super::reachable), and both find the same placements. The search takes many times as long, so only
 //! callers that ask for keys pay for it. It ignores time: keys are assumed to be faster than gravity.
-
-use std::collections::btree_map::{BTreeMap, Entry};
+//!
+//! A place counts for its placement when it is found, not when its turn comes: the order is the same, and the places
+//! found last, which are the most, are never left again.
 
 use super::column::Column;
 use super::key::Key;
@@ -37,8 +38,8 @@ const MOVES: [Key; 9] = [
 pub struct Paths {
     /// The places in order of discovery. The first one is where the piece appears.
     steps: Vec<PathStep>,
-    /// The place to drop from, by placement.
-    ends: BTreeMap<Resting, u32>,
+    /// The place to drop from, by placement; sorted.
+    ends: Vec<(Resting, u32)>,
 }
 
 /// A place and the last step of the way to it.
@@ -97,38 +98,36 @@ impl Paths {
         start: Option<Place>,
         wanted: &[Resting],
     ) -> Paths {
-        let mut missing = wanted.len();
-        let mut paths = Paths { steps: Vec::new(), ends: BTreeMap::new() };
-        let Some(place) = start else { return paths };
+        let Some(place) = start else { return Paths { steps: Vec::new(), ends: Vec::new() } };
         let room = FreePlaces::new(movement, playfield, tetromino);
-        let mut seen = [[[0u64; 32]; 4]; 3];
-        let mut see = |place: &Place| {
-            let rows = &mut seen[place.arrival as usize][place.orientation][place.column as usize];
-            let is_new = *rows >> place.row & 1 == 0;
-            *rows |= 1 << place.row;
-            is_new
+        let mut search = PathSearch {
+            room: &room,
+            wanted,
+            missing: wanted.len(),
+            seen: PlaceSet::default(),
+            found: PlaceSet::default(),
+            steps: Vec::with_capacity(256),
+            ends: Vec::with_capacity(64),
         };
-        see(&place);
-        paths.steps.push(PathStep { place, before: 0, key: Key::HardDrop });
+        search.add(PathStep { place, before: 0, key: Key::HardDrop });
         let mut next = 0;
-        while let Some(&PathStep { place, .. }) = paths.steps.get(next) {
-            if let Entry::Vacant(end) = paths.ends.entry(room.dropped(place)) {
-                missing -= usize::from(wanted.binary_search(end.key()).is_ok());
-                end.insert(next as u32);
-            }
-            if missing == 0 {
-                break;
-            }
+        while let Some(&PathStep { place, .. }) = search.steps.get(next).filter(|_| search.missing > 0) {
             for key in MOVES {
-                let pressed = room.pressed(place, key);
-                if pressed.is_some_and(|place| see(&place)) {
-                    let place = pressed.expect("it has been seen");
-                    paths.steps.push(PathStep { place, before: next as u32, key });
+                if let Some(place) = room.pressed(place, key) {
+                    search.add(PathStep { place, before: next as u32, key });
                 }
             }
             next += 1;
         }
-        paths
+        let PathSearch { steps, mut ends, .. } = search;
+        ends.sort_unstable();
+        Paths { steps, ends }
+    }
+
+    /// The place to drop from for a placement; `None` if the placement cannot be reached.
+    fn end(&self, placement: Resting) -> Option<u32> {
+        let at = self.ends.binary_search_by_key(&placement, |(end, _)| *end).ok()?;
+        Some(self.ends[at].1)
     }
 
     /// The keys for a placement, ending with a hard drop; `None` if the placement cannot be reached.
@@ -141,7 +140,7 @@ impl Paths {
     /// assert_eq!(paths.to(upright).unwrap(), [Key::FarRight, Key::TurnRight, Key::HardDrop]);
     /// ```
     pub fn to(&self, placement: Resting) -> Option<Vec<Key>> {
-        let mut at = *self.ends.get(&placement)?;
+        let mut at = self.end(placement)?;
         let mut keys = vec![Key::HardDrop];
         while at != 0 {
             let PathStep { before, key, .. } = self.steps[at as usize];
@@ -154,12 +153,60 @@ impl Paths {
 
     /// The first key for a placement; `None` if the placement cannot be reached.
     pub(super) fn first_to(&self, placement: Resting) -> Option<Key> {
-        let (mut at, mut first) = (*self.ends.get(&placement)?, Key::HardDrop);
+        let (mut at, mut first) = (self.end(placement)?, Key::HardDrop);
         while at != 0 {
             let PathStep { before, key, .. } = self.steps[at as usize];
             (at, first) = (before, key);
         }
         Some(first)
+    }
+}
+
+/// A search for placements, breadth first.
+struct PathSearch<'a> {
+    room: &'a FreePlaces<'a>,
+    /// The placements to find, sorted.
+    wanted: &'a [Resting],
+    /// Number of those not yet found.
+    missing: usize,
+    /// The places found, by arrival.
+    seen: PlaceSet,
+    /// The placements found, by spin.
+    found: PlaceSet,
+    steps: Vec<PathStep>,
+    ends: Vec<(Resting, u32)>,
+}
+
+impl PathSearch<'_> {
+    /// Adds a place if it is new, and the placement of a piece that is dropped there.
+    #[inline(always)]
+    fn add(&mut self, step: PathStep) {
+        let Place { orientation, column, row, arrival } = step.place;
+        if !self.seen.add(arrival as usize, orientation, column as usize, row as u32) {
+            return;
+        }
+        let placement = self.room.resting(self.room.fallen(step.place).unwrap_or(step.place));
+        let Resting { orientation, column, row, spin } = placement;
+        if self.found.add(spin as usize, orientation.into(), column.into(), row.into()) {
+            self.ends.push((placement, self.steps.len() as u32));
+            self.missing -= usize::from(self.wanted.binary_search(&placement).is_ok());
+        }
+        self.steps.push(step);
+    }
+}
+
+/// A set of places: rows as bits, by kind, orientation and column.
+#[derive(Default)]
+struct PlaceSet([[[u64; 32]; 4]; 3]);
+
+impl PlaceSet {
+    /// Adds a place. Returns whether it is new.
+    #[inline]
+    fn add(&mut self, kind: usize, orientation: usize, column: usize, row: u32) -> bool {
+        let rows = &mut self.0[kind][orientation][column];
+        let is_new = *rows >> row & 1 == 0;
+        *rows |= 1 << row;
+        is_new
     }
 }
 
@@ -173,6 +220,10 @@ struct FreePlaces<'a> {
     full: [u64; 32],
     /// The rows that are free for the anchor, by orientation and column.
     free: [[u64; 32]; 4],
+    /// The columns that are free for the anchor, by orientation and row, in the rows that differ from those above.
+    free_in_row: [[u32; 64]; 4],
+    /// The lowest row in which the same columns are free as in all higher ones.
+    open_row: usize,
 }
 
 impl<'a> FreePlaces<'a> {
@@ -187,8 +238,18 @@ impl<'a> FreePlaces<'a> {
         }
         let turns = Turns::of(movement.rotation_system, movement.half_turns, tetromino);
         let width = playfield.width().into();
-        let mut room =
-            FreePlaces { tetromino, turns, spin_rule: movement.spin_rule, width, full, free: [[0; 32]; 4] };
+        // A piece reaches down by two rows at most.
+        let open_row = playfield.occupied_rows().top() as usize + 2;
+        let mut room = FreePlaces {
+            tetromino,
+            turns,
+            spin_rule: movement.spin_rule,
+            width,
+            full,
+            free: [[0; 32]; 4],
+            free_in_row: [[0; 64]; 4],
+            open_row,
+        };
         for orientation in 0..4 {
             let cells = cells_from_anchor(tetromino.index(), orientation);
             for column in 0..width {
@@ -202,26 +263,36 @@ impl<'a> FreePlaces<'a> {
                         }
                 });
                 room.free[orientation][column as usize] = !taken;
+                for (row, free) in room.free_in_row[orientation][..=open_row].iter_mut().enumerate() {
+                    *free |= ((!taken >> row & 1) as u32) << column;
+                }
             }
         }
         room
+    }
+
+    /// The columns that are free for the anchor in a row.
+    #[inline]
+    fn free_columns(&self, orientation: usize, row: i32) -> u32 {
+        self.free_in_row[orientation][(row as usize).min(self.open_row)]
     }
 
     fn full_in(&self, column: i32) -> u64 {
         if (0..self.width).contains(&column) { self.full[column as usize] } else { u64::MAX }
     }
 
-    /// The place after up to `most` moves in one direction; `None` if the first move is blocked.
-    fn slid(&self, place: Place, columns: i32, rows: i32, most: u32) -> Option<Place> {
-        let mut moved = Place { arrival: Arrival::Moved, ..place };
-        for _ in 0..most {
-            if !self.is_free(place.orientation, moved.column + columns, moved.row + rows) {
-                break;
-            }
-            moved.column += columns;
-            moved.row += rows;
-        }
-        ((moved.column, moved.row) != (place.column, place.row)).then_some(moved)
+    /// The place after moves to the left until the piece is blocked; `None` if it already is.
+    fn far_left(&self, place: Place) -> Option<Place> {
+        let taken = !self.free_columns(place.orientation, place.row) & ((1 << place.column) - 1);
+        let column = (u32::BITS - taken.leading_zeros()) as i32;
+        (column != place.column).then_some(Place { column, arrival: Arrival::Moved, ..place })
+    }
+
+    /// The place after moves to the right until the piece is blocked; `None` if it already is.
+    fn far_right(&self, place: Place) -> Option<Place> {
+        let taken = !self.free_columns(place.orientation, place.row) & (u32::MAX << place.column);
+        let column = taken.trailing_zeros() as i32 - 1;
+        (column != place.column).then_some(Place { column, arrival: Arrival::Moved, ..place })
     }
 
     /// The place after a fall to the ground; `None` if the piece already rests.
@@ -231,24 +302,20 @@ impl<'a> FreePlaces<'a> {
         (row != place.row).then_some(Place { row, arrival: Arrival::Moved, ..place })
     }
 
+    #[inline(always)]
     fn pressed(&self, place: Place, key: Key) -> Option<Place> {
         match key {
-            Key::Left => self.slid(place, -1, 0, 1),
-            Key::Right => self.slid(place, 1, 0, 1),
-            Key::FarLeft => self.slid(place, -1, 0, u32::MAX),
-            Key::FarRight => self.slid(place, 1, 0, u32::MAX),
-            Key::SoftDrop => self.slid(place, 0, -1, 1),
+            Key::Left => self.moved(place, -1, 0),
+            Key::Right => self.moved(place, 1, 0),
+            Key::FarLeft => self.far_left(place),
+            Key::FarRight => self.far_right(place),
+            Key::SoftDrop => self.moved(place, 0, -1),
             Key::SonicDrop | Key::HardDrop => self.fallen(place),
             Key::TurnRight | Key::TurnLeft | Key::TurnHalf => {
                 self.turned(place, key.quarter_turns(), true).map(|turned| turned.place)
             }
             Key::Idle | Key::Hold => None,
         }
-    }
-
-    /// The placement that a hard drop makes.
-    fn dropped(&self, place: Place) -> Resting {
-        self.resting(self.pressed(place, Key::HardDrop).unwrap_or(place))
     }
 }
 
