@@ -10,7 +10,7 @@ use super::Sight;
 use super::flat_stacking::FlatScorer;
 use super::model::{Model, ModelShape};
 use crate::engine::{
-    Column, Drops, Hand, Piece, Playfield, PlayfieldOf, Rules, Shape, comes_to_rest, drops,
+    Column, Drops, Hand, Piece, Placement, Playfield, PlayfieldOf, Rules, Shape, drops,
     every_choice_always_exists, every_placement_exists, is_locked_out, land, lock, placements,
 };
 use crate::features::kernel::{
@@ -221,16 +221,17 @@ impl LinearAgent {
         playfield: &Playfield,
         hand: Hand,
     ) -> ScoredPlacement {
-        let scores = self.scores_of_hand(kernel, rules, playfield, hand);
-        let Some(first) = scores.first() else { return none_to_choose(rules, playfield, hand.current) };
-        // Compare by index, because moving placements takes longer than comparing their scores.
-        let (mut best, mut highest) = (0, first.score);
-        for (at, choice) in scores.iter().enumerate() {
-            if choice.score > highest {
-                (best, highest) = (at, choice.score);
+        if let Some(together) = self.together.as_ref().filter(|_| Together::holds(rules, playfield)) {
+            let (all, scores) = self.measured_together(together, kernel, rules, playfield, hand);
+            if let Some(best) = first_largest(scores.iter().copied()) {
+                return ScoredPlacement { placement: all[best], score: scores[best] };
             }
         }
-        scores[best]
+        let scores = self.scores_of_hand(kernel, rules, playfield, hand);
+        match first_largest(scores.iter().map(|choice| choice.score)) {
+            Some(best) => scores[best],
+            None => none_to_choose(rules, playfield, hand.current),
+        }
     }
 
     /// The score of a landing, even one that ends the game.
@@ -303,7 +304,9 @@ impl LinearAgent {
         hand: Hand,
     ) -> Vec<ScoredPlacement> {
         if let Some(together) = self.together.as_ref().filter(|_| Together::holds(rules, playfield)) {
-            return self.scores_together(together, kernel, rules, playfield, hand);
+            let (all, scores) = self.measured_together(together, kernel, rules, playfield, hand);
+            let scored = all.into_iter().zip(scores);
+            return scored.map(|(placement, score)| ScoredPlacement { placement, score }).collect();
         }
         let mut scores = self.scores(rules, playfield, hand.current);
         if let Some(other) = hand.other_on(rules, playfield) {
@@ -316,32 +319,32 @@ impl LinearAgent {
         scores
     }
 
-    /// The score of every placement of the hand, with the features of many placements measured together.
-    fn scores_together(
+    /// The placements of the hand and their scores, with the features of many placements measured together.
+    fn measured_together(
         &self,
         together: &Together,
         kernel: Kernel,
         rules: &Rules,
         playfield: &Playfield,
         hand: Hand,
-    ) -> Vec<ScoredPlacement> {
-        let mut all = hand.placements(rules, playfield);
-        let mut rests = Vec::with_capacity(all.len());
-        all.retain(|&(piece, placement)| {
-            let (shape, row) = comes_to_rest(rules, playfield, piece, placement);
-            // On such a playfield, nothing else ends a game.
-            let stays = self.terminal_value == TerminalValue::Score || !is_locked_out(rules, row);
-            if stays {
-                rests.push(RestingPiece {
-                    piece,
-                    shape,
-                    row,
-                    column: placement.column,
-                    spin: placement.spin(),
-                });
+    ) -> (Vec<Placement>, Vec<f64>) {
+        let listed = hand.placements(rules, playfield);
+        let mut all = Vec::with_capacity(listed.len());
+        let mut rests = Vec::with_capacity(listed.len());
+        for of_piece in listed.chunk_by(|(one, _), (next, _)| one == next) {
+            let (piece, _) = of_piece[0];
+            let shapes = rules.shapes(piece);
+            for &(_, placement) in of_piece {
+                let shape = &shapes[usize::from(placement.orientation)];
+                let Placement { column, spot, .. } = placement;
+                let row = spot.map_or_else(|| playfield.landing_row(shape, column), |spot| spot.row);
+                // On such a playfield, nothing else ends a game.
+                if self.terminal_value == TerminalValue::Score || !is_locked_out(rules, row) {
+                    all.push(placement);
+                    rests.push(RestingPiece { piece, shape, row, column, spin: placement.spin() });
+                }
             }
-            stays
-        });
+        }
         let mut measured = together.measure(kernel, rules, playfield, &rests, self.model.is_some());
         if let Some(model) = self.model() {
             let after = |rest: &RestingPiece| locked(rules, playfield, rest.shape, rest.row, rest.column);
@@ -350,9 +353,19 @@ impl LinearAgent {
                 *score += f64::from(output);
             }
         }
-        let scored = all.into_iter().zip(measured.scores);
-        scored.map(|((_, placement), score)| ScoredPlacement { placement, score }).collect()
+        (all, measured.scores)
     }
+}
+
+/// The index of the first of the largest scores; `None` without scores.
+fn first_largest(scores: impl Iterator<Item = f64>) -> Option<usize> {
+    let mut best = None;
+    for (at, score) in scores.enumerate() {
+        if best.is_none_or(|(_, highest)| score > highest) {
+            best = Some((at, score));
+        }
+    }
+    best.map(|(at, _)| at)
 }
 
 /// The choice if every placement ends the game: the first one.

@@ -32,6 +32,7 @@ impl<L: Lanes> ClearLanes<L> {
     pub(super) fn measure(&mut self, lines: L, spins: &[Spin], ts: u32, empty: u32) {
         let (zero, one) = (small::<L>(0), small::<L>(1));
         let clearing = lines.nonzero();
+        self.base_attack = zero;
         let mut full_spins = 0;
         for (lane, &spin) in spins.iter().enumerate() {
             full_spins |= u32::from(spin == Spin::Full) << lane;

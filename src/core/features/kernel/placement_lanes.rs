@@ -91,7 +91,8 @@ impl<L: Lanes, const N: usize> PlacementLanes<L, N> {
                 }
             }
             if !needs.is_empty() {
-                landings.playfields[at].insert(PlayfieldLanes::none()).measure(size, &columns, needs);
+                let playfields = landings.playfields[at].get_or_insert_with(PlayfieldLanes::none);
+                playfields.measure(size, &columns, needs);
             }
         }
         landings.landing_heights = L::load(&self.landing_heights);
@@ -119,7 +120,8 @@ fn clear<L: Lanes>(columns: &mut [L], full: L) {
     }
 }
 
-/// The results of [`PlacementLanes::measure`]. They are large, so the caller provides the memory.
+/// The results of [`PlacementLanes::measure`]. They are large, so the caller provides the memory, and may use it again
+/// for the same set.
 pub(super) struct LandingLanes<L: Lanes, const N: usize> {
     /// The playfields before and after clearing, if measured.
     playfields: [Option<PlayfieldLanes<L, N>>; 2],

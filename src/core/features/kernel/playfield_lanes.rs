@@ -147,6 +147,7 @@ impl<L: Lanes, const N: usize> PlayfieldLanes<L, N> {
         let (zero, one) = (small::<L>(0), small::<L>(1));
         let heights = &self.heights[..columns.len()];
         if needs.has(Steps) {
+            self.steps = [zero; 7];
             for pair in heights.windows(2) {
                 let found = step(pair[0], pair[1]);
                 for (number, count) in self.steps.iter_mut().enumerate() {
@@ -155,6 +156,7 @@ impl<L: Lanes, const N: usize> PlayfieldLanes<L, N> {
             }
         }
         if needs.any(OF_FITS) {
+            (self.patterns, self.fits_of) = (zero, [zero; 7]);
             // An upright I fits on every column.
             self.fits_of[0] = small(columns.len() as u32);
             let counts = needs.any([Fits, FitsOf]);

@@ -122,16 +122,14 @@ impl LaneWork for MeasureAll<'_> {
         let MeasureAll { together, rules, rows, playfield, rests, wants_features, out } = self;
         let size = LaneBounds::<L>::lowered(rules.width, rules.height, rows);
         let playfield: PlayfieldOf<C, N> = playfield.with_height(rows);
-        for rests in rests.chunks(L::LANES) {
-            L::apart(MeasureLanes::<L, N> {
-                together,
-                size: &size,
-                words: playfield.words(),
-                rests,
-                wants_features,
-                out,
-            });
-        }
+        L::apart(MeasureLanes::<L, N> {
+            together,
+            size: &size,
+            words: playfield.words(),
+            rests,
+            wants_features,
+            out,
+        });
     }
 }
 
@@ -151,34 +149,38 @@ impl<L: Lanes, const N: usize> Apart for MeasureLanes<'_, L, N> {
     #[inline(always)]
     fn run(self) {
         let MeasureLanes { together, size, words, rests, wants_features, out } = self;
-        let count = rests.len();
-        let mut pieces = PlacementLanes::none();
-        for rest in rests {
-            pieces.add(rest.piece, rest.shape, rest.row.into(), rest.column, rest.spin);
-        }
-        let mut landings = LandingLanes::none();
-        pieces.measure(&together.set, size, words, &mut landings);
-
-        let mut words = [L::Word::EMPTY; 32];
-        landings.lines.store(&mut words);
-        out.lines.extend(words[..count].iter().map(|lines| lines.to_u64() as u8));
-        out.is_empty.extend((0..count).map(|lane| landings.empty >> lane & 1 == 1));
-        if !together.terms.is_empty() {
-            let scores = landings.scores(&together.terms);
-            for lane in 0..count {
-                out.scores.push(scores.lane(lane));
+        let (mut pieces, mut landings) = (PlacementLanes::none(), LandingLanes::none());
+        // The features of the placements in the lanes, by column.
+        let mut columns = vec![[0.0; 32]; if wants_features { together.set.columns.len() } else { 0 }];
+        for rests in rests.chunks(L::LANES) {
+            let count = rests.len();
+            pieces.clear();
+            for rest in rests {
+                pieces.add(rest.piece, rest.shape, rest.row.into(), rest.column, rest.spin);
             }
-        }
-        if wants_features {
-            let num_features = together.set.columns.len();
-            let from = out.features.len();
-            out.features.resize(from + count * num_features, 0.0);
-            let rows = &mut out.features[from..];
-            for (at, column) in together.set.columns.iter().enumerate() {
-                landings.lanes(*column).store(&mut words);
-                let values = rows.iter_mut().skip(at).step_by(num_features);
-                for (value, word) in values.zip(&words) {
-                    *value = word.to_u64() as u32 as i32 as f32 * column.feature.unit();
+            pieces.measure(&together.set, size, words, &mut landings);
+
+            let mut words = [L::Word::EMPTY; 32];
+            landings.lines.store(&mut words);
+            out.lines.extend(words[..count].iter().map(|lines| lines.to_u64() as u8));
+            out.is_empty.extend((0..count).map(|lane| landings.empty >> lane & 1 == 1));
+            if !together.terms.is_empty() {
+                let scores = landings.scores(&together.terms);
+                for lane in 0..count {
+                    out.scores.push(scores.lane(lane));
+                }
+            }
+            if wants_features {
+                for (values, column) in columns.iter_mut().zip(together.set.columns.iter()) {
+                    landings.lanes(*column).store(&mut words);
+                    let unit = column.feature.unit();
+                    // All lanes, because a loop without conditions becomes vectors.
+                    for lane in 0..L::LANES {
+                        values[lane] = words[lane].to_u64() as u32 as i32 as f32 * unit;
+                    }
+                }
+                for lane in 0..count {
+                    out.features.extend(columns.iter().map(|values| values[lane]));
                 }
             }
         }
