@@ -1,6 +1,6 @@
 //! The fast path: measures all placements of one orientation at once, with the vectors of the machine.
 //!
-//! The vectors and the choice between machines are the engine's [lanes](crate::engine::lanes). This module uses the
+//! The vectors and the choice between machines are the engine's `lanes`. This module uses the
 //! engine, and knows no agents, games or requests.
 //!
 //! The lanes are as short as the playfield allows. Games seldom need the longer ones: good players keep their stack
