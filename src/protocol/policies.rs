@@ -298,7 +298,7 @@ enum WeightNumbers {
 }
 
 /// Bytes of text that take as long to read as the fixed part of a policy.
-const POLICY_BYTES: usize = 256;
+pub const POLICY_BYTES: usize = 250;
 
 impl Policies {
     /// Reads the next policies, about as many as take the time of `max_bytes` of text, which are at least 1. Rows of weights

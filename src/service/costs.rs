@@ -5,10 +5,12 @@ use std::time::Duration;
 use prost::Message;
 
 use tetrion_core::engine::Rules;
+use tetrion_protocol::policies::POLICY_BYTES;
 use tetrion_protocol::rendering::Drawing;
 use tetrion_protocol::session::SessionConfig;
 use tetrion_protocol::{pb, seeding};
 
+use super::calls::SLICE;
 use super::drawing;
 
 /// Rough time per environment of a session's calls, in nanoseconds on one core.
@@ -73,9 +75,16 @@ pub(super) const NANOSECONDS_PER_COST: u64 = 500;
 /// Rough time to compute the exact values of a size.
 pub(super) const SOLVING: Duration = Duration::from_secs(1);
 
+/// Rough time to read a byte of a policy, in nanoseconds.
+const NANOSECONDS_PER_BYTE: usize = 20;
+
+/// Bytes of policies that are read before other callers have a turn.
+pub(super) const POLICY_BYTES_A_SLICE: usize = SLICE.as_nanos() as usize / NANOSECONDS_PER_BYTE;
+
 /// Rough time to make an agent of a policy.
 pub(super) fn cost_of_policy(policy: Option<&pb::Policy>) -> Duration {
-    Duration::from_nanos(policy.map_or(0, |policy| 5_000 + 20 * policy.encoded_len() as u64))
+    let bytes = policy.map_or(0, |policy| POLICY_BYTES + policy.encoded_len());
+    Duration::from_nanos((bytes * NANOSECONDS_PER_BYTE) as u64)
 }
 
 /// Rough time to read explicit pieces.

@@ -36,6 +36,7 @@ use super::budget::{Budget, Parts, Share};
 use super::caller::{Caller, CallerLimits, party_of};
 use super::calls::CallPool;
 use super::context::CallContext;
+use super::costs::POLICY_BYTES_A_SLICE;
 use super::games::{Keep, RunningGames, Unread};
 use super::limits::ServerLimits;
 use super::places::{Capacity, Full, Places};
@@ -49,9 +50,6 @@ const MAX_RESULTS: usize = 4096;
 const COALESCE: Duration = Duration::from_millis(50);
 /// Time that a caller may leave a message unread if no other evaluation needs its place: a session's default lease.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
-
-/// Bytes of policies that are read before other callers have a turn: about 2 ms.
-const BYTES_A_SLICE: usize = 100_000;
 
 /// Time after which a refused caller should try again.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -173,7 +171,7 @@ impl ReadingRequest {
             Some(begun) => begun,
             None => ReadEvaluation::begin(&self.request)?,
         };
-        if begun.read_policies(&self.request, BYTES_A_SLICE)? {
+        if begun.read_policies(&self.request, POLICY_BYTES_A_SLICE)? {
             self.begun = Some(begun);
             return Ok(None);
         }
