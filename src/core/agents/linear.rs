@@ -10,7 +10,7 @@ use super::Sight;
 use super::flat_stacking::FlatScorer;
 use super::model::{Model, ModelShape};
 use crate::engine::{
-    Column, Drops, Hand, Piece, Placement, Playfield, PlayfieldOf, Rules, Shape, drops,
+    Column, Drops, Hand, Piece, Placement, Playfield, PlayfieldOf, Rules, Shape, comes_to_rest, drops,
     every_choice_always_exists, every_placement_exists, is_locked_out, land, lock, placements,
 };
 use crate::features::kernel::{
@@ -221,17 +221,16 @@ impl LinearAgent {
         playfield: &Playfield,
         hand: Hand,
     ) -> ScoredPlacement {
-        if let Some(together) = self.together.as_ref().filter(|_| Together::holds(rules, playfield)) {
+        let together = self.together.as_ref().filter(|_| Together::holds(rules, playfield));
+        let best = if let Some(together) = together {
             let (all, scores) = self.measured_together(together, kernel, rules, playfield, hand);
-            if let Some(best) = first_largest(scores.iter().copied()) {
-                return ScoredPlacement { placement: all[best], score: scores[best] };
-            }
-        }
-        let scores = self.scores_of_hand(kernel, rules, playfield, hand);
-        match first_largest(scores.iter().map(|choice| choice.score)) {
-            Some(best) => scores[best],
-            None => none_to_choose(rules, playfield, hand.current),
-        }
+            let best = first_largest(scores.iter().copied());
+            best.map(|best| ScoredPlacement { placement: all[best], score: scores[best] })
+        } else {
+            let scores = self.scores_of_hand(kernel, rules, playfield, hand);
+            first_largest(scores.iter().map(|choice| choice.score)).map(|best| scores[best])
+        };
+        best.unwrap_or_else(|| none_to_choose(rules, playfield, hand.current))
     }
 
     /// The score of a landing, even one that ends the game.
@@ -331,18 +330,13 @@ impl LinearAgent {
         let listed = hand.placements(rules, playfield);
         let mut all = Vec::with_capacity(listed.len());
         let mut rests = Vec::with_capacity(listed.len());
-        for of_piece in listed.chunk_by(|(one, _), (next, _)| one == next) {
-            let (piece, _) = of_piece[0];
-            let shapes = rules.shapes(piece);
-            for &(_, placement) in of_piece {
-                let shape = &shapes[usize::from(placement.orientation)];
-                let Placement { column, spot, .. } = placement;
-                let row = spot.map_or_else(|| playfield.landing_row(shape, column), |spot| spot.row);
-                // On such a playfield, nothing else ends a game.
-                if self.terminal_value == TerminalValue::Score || !is_locked_out(rules, row) {
-                    all.push(placement);
-                    rests.push(RestingPiece { piece, shape, row, column, spin: placement.spin() });
-                }
+        for (piece, placement) in listed {
+            let (shape, row) = comes_to_rest(rules, playfield, piece, placement);
+            // On such a playfield, nothing else ends a game.
+            if self.terminal_value == TerminalValue::Score || !is_locked_out(rules, row) {
+                let (column, spin) = (placement.column, placement.spin());
+                all.push(placement);
+                rests.push(RestingPiece { piece, shape, row, column, spin });
             }
         }
         let mut measured = together.measure(kernel, rules, playfield, &rests, self.model.is_some());

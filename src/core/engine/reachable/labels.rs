@@ -84,19 +84,23 @@ impl Ask<'_> {
         placements: &[[L; 4]; LABELS],
     ) -> u32 {
         match self {
-            Ask::Count => {
-                let mut counts = small::<L>(0);
-                for places in placements {
-                    for places in &places[..distinct(piece.number())] {
-                        counts = counts.add(places.count());
-                    }
-                }
-                counts.sum().to_u64() as u32
-            }
+            Ask::Count => number_of(piece.number(), placements),
             Ask::Has(resting) => has(piece.number(), placements, resting).into(),
             Ask::List(list) => L::apart(AppendPlacements { piece: piece.number(), width, placements, list }),
         }
     }
+}
+
+/// The number of placements, of which one is counted once per label.
+#[inline(always)]
+fn number_of<L: Lanes, const LABELS: usize>(piece: usize, placements: &[[L; 4]; LABELS]) -> u32 {
+    let mut counts = small::<L>(0);
+    for places in placements {
+        for places in &places[..distinct(piece)] {
+            counts = counts.add(places.count());
+        }
+    }
+    counts.sum().to_u64() as u32
 }
 
 /// Whether the placements include this one, which must lie between the walls.
@@ -129,16 +133,10 @@ impl<L: Lanes, const LABELS: usize> Apart for AppendPlacements<'_, L, LABELS> {
     #[inline(always)]
     fn run(self) -> u32 {
         let AppendPlacements { piece, width, placements, list } = self;
-        let mut number = small::<L>(0);
-        for places in placements {
-            for places in &places[..distinct(piece)] {
-                number = number.add(places.count());
-            }
-        }
-        let number = number.sum().to_u64() as usize;
+        let number = number_of(piece, placements);
         let before = list.len();
         let none = Resting { orientation: 0, column: 0, row: 0, spin: Spin::None };
-        list.resize(before + number, none);
+        list.resize(before + number as usize, none);
         let mut slots = list[before..].iter_mut();
         for orientation in 0..distinct(piece) {
             let shape = &TRUE_POSES[piece][orientation];
@@ -168,7 +166,7 @@ impl<L: Lanes, const LABELS: usize> Apart for AppendPlacements<'_, L, LABELS> {
                 }
             }
         }
-        number as u32
+        number
     }
 }
 
