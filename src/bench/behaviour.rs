@@ -1,7 +1,7 @@
 //! The fingerprint of behaviour: one number over fixed games, observations, rewards, placements and features of every preset.
 //!
-//! It changes only on purpose. A change of [`BEHAVIOUR`] needs its reason in the commit: games that are played again, and
-//! published numbers, may differ from then on. Other tests say what is right; this one says that nothing has moved.
+//! [`BEHAVIOUR`] changes only on purpose, and the commit gives the reason: games that are played again, and
+//! published numbers, may differ from then on. Other tests say what is right; the fingerprint says that nothing has moved.
 
 use tetrion_core::agents::Kernel;
 use tetrion_core::engine::rng::{below, mix};

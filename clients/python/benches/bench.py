@@ -151,7 +151,7 @@ def add_in_process(bench: Bench) -> None:
 
 def add_tasks(bench: Bench, client: tetrion.Client) -> None:
     """Tasks that are fetched and scored, and steps of one that is played from its start again and again."""
-    # Without those of the group `formula`, whose answers play games.
+    # Not tasks of the group `formula`, whose answers play games.
     asked = itertools.cycle(index for index in range(7 * 16) if GROUPS[index % 7] != "formula")
 
     def score() -> int:

@@ -22,8 +22,8 @@ use tetrion::service::direct::SLACK;
 ///
 /// # Why this is sound
 /// The block's vector never moves: its capacity exceeds the size of the tensors by `SLACK` bytes, which is all that writers
-/// need, and `fill` ends the process if it has moved. Its length changes only in `fill`. Whoever
-/// fills or reads it sets `is_taken` first, with or without the GIL, and is refused if it is set. Python's buffers stay valid,
+/// need, and `fill` ends the process if it has moved. Its length changes only in `fill`. A call
+/// that fills or reads the block sets `is_taken` first, with or without the GIL, and is refused if it is set. Python's buffers stay valid,
 /// because each holds a reference to the block. Readers accept any bytes, so Python's changes can be wrong, but not unsound.
 /// If a thread uses an array while another thread steps the session into it, it may see bytes of both steps, as with
 /// every numpy array that is written concurrently.

@@ -862,7 +862,7 @@ impl PyListing {
         let stream = &self.stream;
         stream.push(py, asked)?;
         if let Err(error) = stream.push(py, self.asks(env_ids.as_deref())) {
-            // Nobody waits for the answer to half of what was asked.
+            // No caller waits for half of an answer.
             state.sent.clear();
             state.is_current = false;
             stream.abandon();

@@ -19,7 +19,7 @@ from tetrion.errors import InvalidArgumentError
 KEYS = tuple(value.removeprefix("KEY_").lower() for value in pb.Key.values)
 
 
-# Bytes of an answer of which any array may keep the memory: those of some positions.
+# Any array may keep the memory of an answer of at most so many bytes, which lists a few positions.
 _SMALL = 4096
 
 
