@@ -1,8 +1,9 @@
 //! The page at `/`: files that are part of the program, and how browsers get them.
 //!
-//! The sources are in `clients/typescript/page`; `make page` builds the served files, and a test compares both. To the
-//! server the page is a client that calls with gRPC-Web and the rights of the token that its user enters. So the files
-//! themselves are public, like the program.
+//! The sources are in `clients/typescript/page`; `make page` builds the served files, and a test compares both. The
+//! build script adds the documents, so every program has those of its version. To the server the page is a client that
+//! calls with gRPC-Web and the rights of the token that its user enters. So the files themselves are public, like the
+//! program.
 
 use std::io::Read;
 use std::sync::LazyLock;
@@ -32,7 +33,7 @@ const HEADERS: [(HeaderName, &str); 7] = [
     (header::VARY, "accept-encoding"),
 ];
 
-/// A file of the page.
+/// A file of the page, a document, or a picture in one.
 struct Asset {
     path: &'static str,
     kind: &'static str,
@@ -49,12 +50,8 @@ macro_rules! asset {
     }};
 }
 
-static ASSETS: [Asset; 4] = [
-    asset!("/", "index.html", "text/html; charset=utf-8"),
-    asset!("/page.js", "page.js", "text/javascript; charset=utf-8"),
-    asset!("/page.css", "page.css", "text/css; charset=utf-8"),
-    asset!("/icon.svg", "icon.svg", "image/svg+xml"),
-];
+/// All files, by the table of the build script: nothing in a request names a file of the machine.
+static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| include!(concat!(env!("OUT_DIR"), "/assets.rs")));
 
 /// The routes of the page.
 pub(super) fn routes() -> Router {
@@ -65,8 +62,8 @@ pub(super) fn routes() -> Router {
 
 /// The answer with a file, or 304 if the browser already has it.
 fn answer(index: usize, request: &HeaderMap) -> Response {
-    static TAGS: LazyLock<[u64; ASSETS.len()]> =
-        LazyLock::new(|| ASSETS.each_ref().map(|asset| xxh3_64(asset.gzip)));
+    static TAGS: LazyLock<Vec<u64>> =
+        LazyLock::new(|| ASSETS.iter().map(|asset| xxh3_64(asset.gzip)).collect());
     let asset = &ASSETS[index];
     let is_gzip = accepts_gzip(request);
     let tag = format!("\"{:016x}{}\"", TAGS[index], if is_gzip { "-gz" } else { "" });

@@ -7,6 +7,7 @@ use std::path::Path;
 use tetrion::cli::args;
 use tetrion::service::limits::DEFAULT_MEMORY;
 
+use crate::documents::documents;
 use crate::evaluate::tetrion;
 
 /// The words of a text that begin with `prefix`: flags and variables are letters, digits, `-` and `_`.
@@ -45,21 +46,25 @@ fn flags_and_variables_are_those_of_the_program() {
     }
 }
 
-/// Cargo reads the manifests of all packages, those too that the image does not need.
+/// Cargo reads the manifests of all packages, those too that the image does not need. The server has the documents.
 #[test]
-fn the_image_is_made_from_every_package() {
+fn the_image_is_made_from_every_package_and_document() {
     let packages = read("Cargo.toml");
     let (_, members) = packages.split_once("members = [").unwrap();
     let members: Vec<&str> = members.split(']').next().unwrap().split('"').skip(1).step_by(2).collect();
     assert!(members.len() > 4, "{members:?}");
     for (file, line) in [("deploy/Dockerfile", "COPY "), ("deploy/Dockerfile.dockerignore", "!")] {
         let text = read(file);
-        let copied = |member: &&str| {
+        let copied = |file: &String| {
             let named = text.lines().filter_map(|text| text.strip_prefix(line));
-            let mut folders = named.flat_map(str::split_whitespace);
-            folders.any(|folder| Path::new(member).join("Cargo.toml").starts_with(folder))
+            let mut names = named.flat_map(str::split_whitespace);
+            let top = if file.contains('/') { "" } else { "*.md" };
+            names.any(|name| name == top || Path::new(file).starts_with(name))
         };
-        let missing: Vec<&&str> = members.iter().filter(|member| !copied(member)).collect();
+        let manifests = members.iter().map(|member| format!("{member}/Cargo.toml"));
+        let picture = "clients/python/examples/curves/ppo.svg".to_owned();
+        let needed = manifests.chain(documents()).chain([picture]);
+        let missing: Vec<String> = needed.filter(|file| !copied(file)).collect();
         assert!(missing.is_empty(), "{file} lacks {missing:?}");
     }
 }

@@ -131,7 +131,7 @@ fn every_list_of_presets_is_complete() {
 }
 
 /// The documents for people, relative to the root.
-fn documents() -> Vec<String> {
+pub(crate) fn documents() -> Vec<String> {
     let pages = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
     let pages = pages.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
     let mut documents: Vec<String> =

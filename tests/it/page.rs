@@ -1,5 +1,6 @@
 //! The page at `/` as browsers get it: its files, their headers, and who may have them.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Read;
 use std::path::Path;
@@ -11,6 +12,7 @@ use serde_json::Value;
 use tetrion::engine::Tetromino;
 use tetrion::picture::{ColourScheme, Ink};
 
+use crate::documents::documents;
 use crate::server::Process;
 use crate::support::Command;
 use crate::train::empty_folder;
@@ -46,15 +48,17 @@ fn ask(process: &Process, method: &str, path: &str, lines: &str) -> Answer {
     Answer { status, headers, body: answer[end + 4..].to_vec() }
 }
 
-const FILES: [(&str, &str, &str); 4] = [
-    ("/", "index.html", "text/html; charset=utf-8"),
-    ("/page.js", "page.js", "text/javascript; charset=utf-8"),
-    ("/page.css", "page.css", "text/css; charset=utf-8"),
-    ("/icon.svg", "icon.svg", "image/svg+xml"),
+const FILES: [(&str, &str, &str); 6] = [
+    ("/", "src/server/page/index.html", "text/html; charset=utf-8"),
+    ("/page.js", "src/server/page/page.js", "text/javascript; charset=utf-8"),
+    ("/document.js", "src/server/page/document.js", "text/javascript; charset=utf-8"),
+    ("/page.css", "src/server/page/page.css", "text/css; charset=utf-8"),
+    ("/icon.svg", "src/server/page/icon.svg", "image/svg+xml"),
+    ("/docs/game.gif", "docs/game.gif", "image/gif"),
 ];
 
 fn file(name: &str) -> Vec<u8> {
-    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/server/page").join(name)).unwrap()
+    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()
 }
 
 #[test]
@@ -132,7 +136,7 @@ fn the_page_may_do_little() {
         assert_eq!(answer.header("access-control-allow-origin"), None);
     }
     // What the policy forbids is not in the page to begin with.
-    let html = String::from_utf8(file("index.html")).unwrap();
+    let html = String::from_utf8(file("src/server/page/index.html")).unwrap();
     assert!(!html.contains("style=") && !html.contains("<style") && !html.contains("onclick"), "{html}");
     assert_eq!(html.matches("<script").count(), 1, "{html}");
     for attribute in ["src=\"", "href=\""] {
@@ -143,6 +147,55 @@ fn the_page_may_do_little() {
             assert!(is_here, "{address} is elsewhere");
         }
     }
+}
+
+/// The values of an attribute.
+fn values<'a>(html: &'a str, attribute: &str) -> Vec<&'a str> {
+    let before = format!(" {attribute}=\"");
+    html.split(&before).skip(1).map(|rest| rest.split('"').next().unwrap()).collect()
+}
+
+#[test]
+fn every_link_of_a_document_leads_to_something_served() {
+    let process = Process::start(&[]);
+    let policy = ask(&process, "GET", "/", "").header("content-security-policy").unwrap().to_owned();
+    let about = String::from_utf8(file("clients/typescript/page/about.ts")).unwrap();
+    let (_, listed) = about.split_once("const DOCUMENTS = [").unwrap();
+    let listed = listed.split("] as const").next().unwrap().split('"').filter(|text| text.ends_with(".md"));
+    let served = |document: &str| format!("/{}", document.replace(".md", ".html"));
+    let mut waiting: Vec<String> = listed.map(served).collect();
+    assert!(waiting.len() > 5, "{waiting:?}");
+    let (mut found, mut links) = (BTreeMap::new(), Vec::new());
+    while let Some(path) = waiting.pop() {
+        if found.contains_key(&path) {
+            continue;
+        }
+        let answer = ask(&process, "GET", &path, "");
+        assert_eq!(answer.status, "HTTP/1.1 200 OK", "{path}");
+        assert_eq!(answer.header("content-security-policy"), Some(policy.as_str()), "{path}");
+        let mut anchors = BTreeSet::new();
+        if path.ends_with(".html") {
+            assert_eq!(answer.header("content-type"), Some("text/html; charset=utf-8"), "{path}");
+            let html = answer.text();
+            assert!(html.contains("<h1 id=\"") && !html.contains(" style=\"text-align"), "{path}: {html}");
+            anchors.extend(values(html, "id").into_iter().map(str::to_owned));
+            let links_and_pictures = [values(html, "href"), values(html, "src")].concat();
+            for link in links_and_pictures.into_iter().filter(|link| !link.contains("://")) {
+                let (to, anchor) = link.split_once('#').unwrap_or((link, ""));
+                let to = if to.is_empty() { path.clone() } else { to.to_owned() };
+                waiting.push(to.clone());
+                links.push((path.clone(), to, anchor.to_owned()));
+            }
+        }
+        found.insert(path, anchors);
+    }
+    for (from, to, anchor) in &links {
+        assert!(anchor.is_empty() || found[to].contains(anchor), "{from}: {to} has no #{anchor}");
+    }
+    let missing: Vec<String> =
+        documents().into_iter().filter(|name| !found.contains_key(&served(name))).collect();
+    assert!(missing.is_empty(), "the page leads to no {missing:?}");
+    assert!(found.contains_key("/docs/page.png") && found.contains_key("/docs/players.svg"), "{found:?}");
 }
 
 #[test]
@@ -181,7 +234,7 @@ fn its_files_need_no_token_and_its_calls_do() {
 #[test]
 fn a_server_can_do_without_it() {
     let process = Process::start(&["--no-page"]);
-    for (path, ..) in FILES.into_iter().chain([("/training", "", "")]) {
+    for (path, ..) in FILES.into_iter().chain([("/training", "", ""), ("/README.html", "", "")]) {
         assert_eq!(ask(&process, "GET", path, "").status, "HTTP/1.1 404 Not Found", "{path}");
     }
     assert!(ask(&process, "GET", "/metrics", "").text().contains("tetrion_"));
@@ -189,7 +242,7 @@ fn a_server_can_do_without_it() {
 
 #[test]
 fn pieces_have_the_colours_of_pictures() {
-    let script = String::from_utf8(file("page.js")).unwrap();
+    let script = String::from_utf8(file("src/server/page/page.js")).unwrap();
     for scheme in [ColourScheme::Usual, ColourScheme::ColourBlind] {
         let colours = Tetromino::ALL.into_iter().map(|tetromino| {
             let [red, green, blue] = scheme.rgb(Ink::Body(tetromino.into()));

@@ -7,6 +7,7 @@ import { Snippets } from "./snippets.js";
 
 /** Documents about what the page shows. */
 const DOCUMENTS = [
+  ["docs/README.md", "all documents"],
   ["docs/watching.md", "this page: views, keys, charts, and what it may do; games in a terminal, recordings"],
   ["docs/concepts.md", "the words, the rules of the game, and how seeds become pieces"],
   ["docs/catalog.md", "every preset, field of the rules, agent, controller and feature"],
@@ -32,7 +33,7 @@ export class About implements View {
       h("tr", {}, h("th", { scope: "row" }, name), h("td", { class: "text" }, featureSet), h("td", { class: "text" }, source)));
     const table = (name: string, heads: string[], rows: HTMLElement[]) =>
       scroll(name, h("table", { class: "prose" }, h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, ...rows)));
-    const documents = DOCUMENTS.map(([name, what]) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, name)), h("td", { class: "text" }, what)));
+    const documents = DOCUMENTS.map(([name, what]) => h("tr", {}, h("th", { scope: "row" }, h("a", { href: `/${name.replace(".md", ".html")}` }, h("code", {}, name))), h("td", { class: "text" }, what)));
     this.root.append(
       h("h1", {}, "This server"),
       h("p", { class: "lead" }, "A Tetris environment server for reinforcement learning, with a gRPC API."),
@@ -50,7 +51,7 @@ export class About implements View {
           h("p", {}, "This port speaks gRPC, gRPC-Web and, for this page and ", h("a", { href: "/metrics" }, "the metrics"), ", plain HTTP."))),
       h("section", { class: "card" }, h("h2", {}, "Rules"), table("Rules", ["preset", "size", "source"], presets)),
       h("section", { class: "card" }, h("h2", {}, "Controllers"), table("Controllers", ["name", "features", "source"], controllers)),
-      h("section", { class: "card" }, h("h2", {}, "Documents, in the project's folder"), table("Documents", ["file", "what it explains"], documents)));
+      h("section", { class: "card" }, h("h2", {}, "Documents"), table("Documents", ["file", "what it explains"], documents)));
   }
 
   enter(): void {}

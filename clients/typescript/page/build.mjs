@@ -10,13 +10,14 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const ASSETS = "../../../src/server/page/";
 const options = { target: ["chrome112", "firefox121", "safari16.4"], minify: true, charset: "utf8", legalComments: "none" };
 
-const bundle = await build({ ...options, entryPoints: [here("main.ts")], bundle: true, format: "esm", platform: "browser", write: false });
+const bundled = async (name, format) => (await build({ ...options, entryPoints: [here(name)], bundle: true, format, platform: "browser", write: false })).outputFiles[0].text;
 const css = await transform(await readFile(here("page.css"), "utf8"), { ...options, loader: "css" });
 const assets = {
   "index.html": await readFile(here("index.html"), "utf8"),
   "icon.svg": await readFile(here("icon.svg"), "utf8"),
   "page.css": css.code,
-  "page.js": bundle.outputFiles[0].text,
+  "page.js": await bundled("main.ts", "esm"),
+  "document.js": await bundled("document.ts", "iife"), // not a module: it runs before the first paint
 };
 
 const isCheck = process.argv.includes("--check");

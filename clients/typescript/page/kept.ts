@@ -1,4 +1,4 @@
-// Values in the browser's storage, as JSON. If storage is forbidden, full or has other content, nothing is kept.
+// Values in the browser's storage, as JSON, and settings, as text. If storage is forbidden, full or has other content, nothing is kept.
 
 /** The value under a name, if `isIt` accepts it. */
 export function kept<T>(storage: "local" | "session", name: string, isIt: (value: unknown) => value is T): T | undefined {
@@ -16,6 +16,18 @@ export function keep(storage: "local" | "session", name: string, value: unknown)
     storageOf(storage).setItem(name, JSON.stringify(value));
   } catch {
     // The value is lost with the page.
+  }
+}
+
+/** Reads a setting from the browser's storage, or writes it. */
+export function remember(storage: () => Storage, key: string, value?: string): string | null {
+  try {
+    if (value !== undefined) {
+      storage().setItem(key, value);
+    }
+    return storage().getItem(key);
+  } catch {
+    return value ?? null;
   }
 }
 

@@ -11,6 +11,7 @@ import { button, copyButton, h, sleep } from "./dom.js";
 import { Evaluate } from "./evaluate.js";
 import { focusGame, handBack } from "./focus.js";
 import { Home } from "./home.js";
+import { remember } from "./kept.js";
 import { Play } from "./play.js";
 import { Race } from "./race.js";
 import { About } from "./about.js";
@@ -18,6 +19,7 @@ import { Training } from "./training.js";
 import { Sessions } from "./sessions.js";
 import { redrawAll } from "./surface.js";
 import { type PaletteName, choosePalette, palette } from "./tetromino.js";
+import { THEMES, chosenTheme, keepTheme, showTheme } from "./theme.js";
 
 const VIEWS: readonly (readonly [name: string, title: string, make: (app: App, address: Reader) => View])[] = [
   ["home", "Home", (app) => new Home(app)],
@@ -29,10 +31,7 @@ const VIEWS: readonly (readonly [name: string, title: string, make: (app: App, a
   ["server", "Server", (app) => new About(app)],
 ];
 const TOKEN = "tetrion-token";
-const THEME = "tetrion-theme";
 const PALETTE = "tetrion-palette";
-/** Media query for a dark system theme. */
-const DARK = "(prefers-color-scheme: dark)";
 
 const notice = document.getElementById("notice")!;
 const main = document.getElementById("main")!;
@@ -57,18 +56,6 @@ function sayMisread(text: string): void {
 function tell(): void {
   notice.textContent = [misread, trouble].filter((text) => text !== "").join(" ");
   notice.hidden = notice.textContent === "";
-}
-
-/** Reads a setting from the browser's storage, or writes it. If storage is forbidden, nothing is kept. */
-function remember(storage: () => Storage, key: string, value?: string): string | null {
-  try {
-    if (value !== undefined) {
-      storage().setItem(key, value);
-    }
-    return storage().getItem(key);
-  } catch {
-    return value ?? null;
-  }
 }
 
 /** Connects, and asks for a token if the server needs one. Tries again while no server answers. */
@@ -166,14 +153,10 @@ function writeChoices(): void {
 
 /** Adds the buttons of the top bar: copy link, colours of the pieces, theme. */
 function tools(): void {
-  const themes = ["auto", "light", "dark"];
-  // The rule of the style sheet with the dark colours.
-  const rules = [...document.styleSheets].flatMap(({ cssRules }) => [...cssRules]);
-  const dark = rules.find((rule) => rule instanceof CSSMediaRule && rule.conditionText === DARK) as CSSMediaRule | undefined;
-  let theme = remember(() => localStorage, THEME) ?? "auto";
+  let theme = chosenTheme();
   const themeButton = button("", () => {
-    theme = themes[(themes.indexOf(theme) + 1) % themes.length]!;
-    remember(() => localStorage, THEME, theme);
+    theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length]!;
+    keepTheme(theme);
     apply();
   }, "tool");
   const colours = button("", () => {
@@ -183,15 +166,8 @@ function tools(): void {
     apply();
   }, "tool");
   const apply = () => {
-    if (!themes.includes(theme)) {
-      theme = "auto";
-    }
-    document.documentElement.dataset["theme"] = theme;
-    const holds = { auto: undefined, light: "not all", dark: "all" }[theme];
-    if (dark !== undefined) {
-      dark.media.mediaText = holds ?? DARK;
-    }
-    themeButton.textContent = { auto: "◐", light: "☀", dark: "☾" }[theme]!;
+    showTheme(theme);
+    themeButton.textContent = { auto: "◐", light: "☀", dark: "☾" }[theme];
     themeButton.title = themeButton.ariaLabel = `Theme: ${theme}`;
     const distinct = palette() === "distinct";
     colours.textContent = "◧";

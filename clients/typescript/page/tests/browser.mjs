@@ -46,7 +46,7 @@ export class Server {
 }
 
 const ASSETS = new URL("../../../../src/server/page/", import.meta.url);
-const NAMES = { "/": "index.html", "/page.js": "page.js", "/page.css": "page.css", "/icon.svg": "icon.svg" };
+const NAMES = { "/": "index.html", "/page.js": "page.js", "/page.css": "page.css", "/document.js": "document.js", "/icon.svg": "icon.svg" };
 const TYPES = { html: "text/html", js: "text/javascript", css: "text/css", svg: "image/svg+xml" };
 
 /**

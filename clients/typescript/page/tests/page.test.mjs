@@ -322,10 +322,12 @@ for (const look of LOOKS) {
     await on("/#server", look, async (page) => {
       await page.getByText("tetrion-rules-1").waitFor();
       assert.equal(await page.locator("tbody th", { hasText: "simplified" }).count(), 1);
-      // The documents that it names exist.
-      for (const name of await page.getByRole("region", { name: "Documents" }).locator("code").allTextContents()) {
-        await readFile(new URL(`../../../../${name}`, import.meta.url));
-      }
+      await page.getByRole("link", { name: "docs/watching.md" }).click();
+      await page.getByRole("link", { name: "the reasons for every choice" }).click();
+      assert.ok(await page.getByRole("heading", { name: "Why a placement is chosen" }).evaluate((heading) => heading.getBoundingClientRect().top < 200), "it is at the top");
+      await page.getByRole("link", { name: "All documents" }).click();
+      await page.getByRole("heading", { name: "All documents" }).waitFor();
+      await page.goto(`${server.address}/#server`);
       await page.getByRole("tab", { name: "Any language" }).click();
       await page.getByText(`${server.address}/tetrion.v1.EnvironmentService/GetServerInfo`).waitFor();
     });
@@ -855,6 +857,8 @@ test("themes and colours can be chosen, and are remembered", async () => {
     await page.getByRole("button", { name: /Theme/ }).click();
     await page.getByRole("button", { name: "Theme: light" }).waitFor();
     assert.equal(await ground(), light, "light was chosen");
+    await page.goto(`${server.address}/docs/watching.html`);
+    assert.equal(await ground(), light, "light was chosen for documents too");
   });
 });
 
@@ -1899,9 +1903,9 @@ const AXE = await readFile(new URL("node_modules/axe-core/axe.min.js", import.me
 
 for (const look of [LOOKS[0], LOOKS[3], { ...SCREENS[4], scheme: "light" }]) {
   test(`axe finds nothing to be mended (${look.name})`, async () => {
-    for (const path of ["/", "/#race?rules=guideline", "/#play", "/#play?rules=simplified&against=bcts", "/#evaluate", "/#sessions", "/#training", "/#server"]) {
+    for (const path of ["/", "/#race?rules=guideline", "/#play", "/#play?rules=simplified&against=bcts", "/#evaluate", "/#sessions", "/#training", "/#server", "/docs/watching.html", "/docs/operating.html"]) {
       await on(path, look, async (page) => {
-        await page.locator("main > .view").waitFor();
+        await page.locator("main > .view, main > .document").waitFor();
         await page.waitForTimeout(300);
         if (path.startsWith("/#play")) {
           await page.locator(".playfield canvas.board[aria-label*='0 pieces']").waitFor();
