@@ -22,7 +22,7 @@
 //! | [`server`] | one port: gRPC, gRPC-Web, HTTP; and a bounded shutdown | what the services do |
 //! | [`service`] | the calls: decode, call, encode | sockets, files, the rules of the game, the shutdown of the server |
 //! | [`protocol`] | the messages, and what they mean | sockets, sessions |
-//! | [`tetrion_toolkit`] | recordings, pictures, text, tasks, exact values, optimizers, bots | networks, messages |
+//! | [`tetrion_toolkit`] | recordings, pictures, text, tasks, exact values, optimizers, bots, ratings | networks, messages |
 //! | [`tetrion_core`] | the rules, features, environments, agents, whole games | all of the above |
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic when stdout has no reader: see `cli::output`
@@ -32,7 +32,7 @@ pub use tetrion_core::{
     agents, engine, env, features, formula, names, placements, pool, render, rollout, summary, values,
 };
 #[doc(inline)]
-pub use tetrion_toolkit::{files, optimizers, optimum, picture, prompts, recording, tasks, tbp};
+pub use tetrion_toolkit::{files, optimizers, optimum, picture, prompts, ratings, recording, tasks, tbp};
 pub use {
     tetrion_client as client, tetrion_protocol as protocol, tetrion_server as server,
     tetrion_service as service,

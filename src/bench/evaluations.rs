@@ -49,6 +49,7 @@ impl Games {
             max_pieces: self.max_pieces,
             max_steps: u64::MAX,
             loss_trials: 0,
+            opponent: None,
             kernel: Kernel::best(),
         };
         let results = Arc::<Mutex<Vec<PlayedGame>>>::default();

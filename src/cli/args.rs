@@ -30,8 +30,8 @@ use super::connection::CLIENT_FLAGS;
 use super::options::read_server_file;
 use super::output::say;
 use super::{
-    catalog, completions, conformance, evaluate, export, health, help, man, optimum, perft, play, replay,
-    serve, tbp, train, verify, watch,
+    catalog, completions, conformance, evaluate, export, health, help, man, matches, optimum, perft, play,
+    replay, serve, tbp, train, verify, watch,
 };
 use crate::bench::FigureGroup;
 use crate::input::UsageError;
@@ -66,6 +66,8 @@ pub enum Command {
     Train(Box<train::TrainArgs>), // twice as large as any other
     /// Measure controllers over many games, with confidence intervals
     Evaluate(evaluate::EvaluateArgs),
+    /// Let players meet in matches, and say who is stronger
+    Match(matches::MatchArgs),
     /// Play in the terminal, alone or against a controller
     Play(play::PlayArgs),
     /// Watch controllers, training runs or a server session play

@@ -10,7 +10,7 @@ use clap::Command;
 /// Headings in the list of subcommands, and the subcommands below each.
 pub const GROUPS: [(&str, &[&str]); 5] = [
     ("Play", &["play", "watch"]),
-    ("Train and evaluate", &["train", "evaluate", "tbp"]),
+    ("Train and evaluate", &["train", "evaluate", "match", "tbp"]),
     ("Serve", &["serve", "health", "conformance"]),
     ("Recordings", &["replay", "export", "verify"]),
     ("Inspect and install", &["catalog", "perft", "optimum", "bench", "completions", "man", "help"]),
@@ -96,6 +96,8 @@ const HEADINGS: [Heading; 22] = [
         &[
             "games",
             "first_game",
+            "pairs",
+            "sprt",
             "seed",
             "max_pieces",
             "max_steps",
@@ -105,7 +107,7 @@ const HEADINGS: [Heading; 22] = [
         ],
     ),
     Heading::new("Counting", &["sequences", "depth", "memory", "no_distinct", "json"]).only("perft"),
-    Heading::new("Output", &["games_csv", "record", "record_dir", "palette", "paused", "json"]),
+    Heading::new("Output", &["games_csv", "record", "record_dir", "palette", "paused", "out", "json"]),
     Heading::new(
         "Access",
         &[

@@ -12,6 +12,7 @@ pub mod evaluate;
 pub mod export;
 pub mod health;
 pub mod man;
+pub mod matches;
 pub mod optimum;
 pub mod perft;
 pub mod play;
@@ -69,6 +70,7 @@ pub fn run(command: args::Command) -> anyhow::Result<ExitCode> {
         args::Command::Serve(args) => serve::run(args),
         args::Command::Train(args) => train::run(*args),
         args::Command::Evaluate(args) => evaluate::run(args),
+        args::Command::Match(args) => matches::run(args),
         args::Command::Play(args) => play::run(args),
         args::Command::Watch(args) => watch::run(args),
         args::Command::Tbp(args) => tbp::run(args),

@@ -38,6 +38,8 @@ pub struct EvaluationRequest {
     pub max_steps: u64,
     /// Trials at each height for estimates of the length of games; 0 to play the games.
     pub loss_trials: u32,
+    /// The policy that all others play against, under rules of two players: a match on each side per seed.
+    pub opponent: Option<Policy>,
 }
 
 impl EvaluationRequest {
@@ -51,6 +53,7 @@ impl EvaluationRequest {
             max_pieces: 0,
             max_steps: 0,
             loss_trials: 0,
+            opponent: None,
         }
     }
 
@@ -68,6 +71,8 @@ impl EvaluationRequest {
             max_steps: self.max_steps,
             loss_estimation: (self.loss_trials > 0)
                 .then_some(pb::LossEstimation { trials: self.loss_trials }),
+            opponent: self.opponent.as_ref().map(Policy::encode),
+            episodes_per_seed: if self.opponent.is_some() { 2 } else { 0 },
             include_results: true,
             progress_interval: duration::encode(PROGRESS_INTERVAL),
             max_response_bytes: MAX_RESPONSE_BYTES,

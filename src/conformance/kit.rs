@@ -1,11 +1,12 @@
 //! The files of the kit, which are part of the program.
 
 /// Name and text of each file in `conformance`.
-pub const KIT: [(&str, &str); 22] = [
+pub const KIT: [(&str, &str); 23] = [
     ("info", include_str!("../../conformance/info.txt")),
     ("presets", include_str!("../../conformance/presets.txt")),
     ("seeds", include_str!("../../conformance/seeds.txt")),
     ("rules", include_str!("../../conformance/rules.txt")),
+    ("versus", include_str!("../../conformance/versus.txt")),
     ("pieces", include_str!("../../conformance/pieces.txt")),
     ("autoreset", include_str!("../../conformance/autoreset.txt")),
     ("actions", include_str!("../../conformance/actions.txt")),

@@ -26,6 +26,7 @@ impl GameSeries {
     pub fn new(rules: &RulesChoice, seed: u64) -> Result<GameSeries, UsageError> {
         let resolved = ResolvedRules::try_from(rules);
         let ResolvedRules { preset, rules } = resolved.map_err(|error| UsageError(error.to_string()))?;
+        rules.check_alone().map_err(|error| UsageError(error.to_string()))?;
         Ok(GameSeries { preset, rules, seed })
     }
 

@@ -17,7 +17,7 @@ use super::limits::{
     MAX_RECORDED_BYTES, MAX_RECORDED_GAMES, MAX_STEPS, MIN_LOSS_TRIALS, MIN_PROGRESS_INTERVAL, check_name,
 };
 use super::pb;
-use super::policies::Policies;
+use super::policies::{Policies, decode_single};
 use super::rules::ResolvedRules;
 use super::session::response_bytes;
 use super::tensor::{self, DimSize};
@@ -133,9 +133,26 @@ impl ReadEvaluation {
         let deal = seeding::decode_deal(seeding, num_policies, &rules.pieces).in_field("seeding")?;
         let num_seeds = deal.len() as u32;
         let episodes_per_seed = request.episodes_per_seed.max(1);
-        if matches!(deal, Deal::Sequences(_)) && episodes_per_seed > 1 {
-            let problem = format!("is {episodes_per_seed}, expected 0 or 1 with piece_sequences");
+        let most_episodes = if rules.is_match() { 2 } else { 1 };
+        if matches!(deal, Deal::Sequences(_)) && episodes_per_seed > most_episodes {
+            let problem =
+                format!("is {episodes_per_seed}, expected 0 to {most_episodes} with piece_sequences");
             return Err(DecodeError::field("episodes_per_seed", problem));
+        }
+        let opponent = match &request.opponent {
+            Some(_) if !rules.is_match() => {
+                return Err(DecodeError::field(
+                    "opponent",
+                    "is set, expected none: the rules have players 1",
+                ));
+            }
+            Some(opponent) => Some(decode_single(opponent, &rules).in_field("opponent")?),
+            None if rules.is_match() => return Err(DecodeError::missing("opponent")),
+            None => None,
+        };
+        if opponent.is_some() && (request.include_recordings || request.loss_estimation.is_some()) {
+            let field = if request.include_recordings { "include_recordings" } else { "loss_estimation" };
+            return Err(DecodeError::field(field, "is set, expected not: the games are matches"));
         }
         let pairs = decode_pairs(request.pairs.as_ref(), num_policies, num_seeds)?;
         let num_pairs =
@@ -196,6 +213,7 @@ impl ReadEvaluation {
                 max_pieces,
                 max_steps,
                 loss_trials,
+                opponent,
                 kernel,
             },
             started,

@@ -76,6 +76,7 @@ pub fn evaluation_bytes(request: &pb::EvaluatePoliciesRequest, num_threads: usiz
     EVALUATION
         + policies * POLICY
         + entries().map(entry_bytes).sum::<u64>()
+        + request.opponent.as_ref().map_or(0, policy_bytes)
         + policies * summary_bytes_of_a_policy()
         + deal
         // First as numbers, then as pairs.

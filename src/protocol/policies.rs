@@ -154,15 +154,7 @@ pub fn encode_terminal_value(terminal_value: TerminalValue) -> pb::TerminalValue
 /// # Errors
 /// [`DecodeError`] with the fields of `Policy`.
 pub fn decode_scoring(message: &pb::Policy, rules: &Rules) -> Result<Agent, DecodeError> {
-    if let Some(Message::Weights(pb::Weights { weights: Some(weights), .. })) = &message.kind
-        && let [rows, _] = weights.shape[..]
-        && rows > 1
-    {
-        return Err(DecodeError::field("weights.weights", format!("has {rows} rows, expected one")));
-    }
-    let mut policies = Policies::default();
-    policies.read_next(message, rules)?;
-    let agent = policies.all.swap_remove(0);
+    let agent = decode_single(message, rules)?;
     if agent.scores_placements() {
         return Ok(agent);
     }
@@ -172,6 +164,22 @@ pub fn decode_scoring(message: &pb::Policy, rules: &Rules) -> Result<Agent, Deco
     };
     let problem = format!("{name} scores no placements; expected a controller, weights or a formula");
     Err(DecodeError::field(field, problem))
+}
+
+/// Reads a policy that is a single one.
+///
+/// # Errors
+/// [`DecodeError`] with the fields of `Policy`, also for several rows of weights.
+pub(super) fn decode_single(message: &pb::Policy, rules: &Rules) -> Result<Agent, DecodeError> {
+    if let Some(Message::Weights(pb::Weights { weights: Some(weights), .. })) = &message.kind
+        && let [rows, _] = weights.shape[..]
+        && rows > 1
+    {
+        return Err(DecodeError::field("weights.weights", format!("has {rows} rows, expected one")));
+    }
+    let mut policies = Policies::default();
+    policies.read_next(message, rules)?;
+    Ok(policies.all.swap_remove(0))
 }
 
 /// The agent with this name.

@@ -112,6 +112,7 @@ pub fn decode(message: &pb::Recording) -> Result<Recording, DecodeError> {
     check_rules_version(&message.rules_version)?;
     let rules = message.rules.as_ref().ok_or_else(|| DecodeError::missing("rules"))?;
     let rules = ResolvedRules::try_from(rules).in_field("rules")?.rules;
+    rules.check_alone().map_err(DecodeError::from).in_field("rules")?;
     let pieces = match message.pieces.as_ref().ok_or_else(|| DecodeError::missing("pieces"))? {
         Message::Seed(seed) => Pieces::Seed(*seed),
         Message::PieceSequence(letters) => {

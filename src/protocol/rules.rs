@@ -121,10 +121,31 @@ impl TryFrom<&pb::Rules> for RulesChoice {
             garbage,
             spawn_row,
             piece_set,
+            players,
+            clutch,
         } = message;
         let scoring = scoring.clone().unwrap_or_default();
         let pb::Scoring { piece, lines, game_end } = &scoring;
-        let pb::Garbage { lines_per_piece, hole_move_chance, delay_pieces } = garbage.unwrap_or_default();
+        let pb::Garbage {
+            lines_per_piece,
+            hole_move_chance,
+            delay_pieces,
+            hole_change_chance,
+            hole_other_column,
+            hole_margin,
+            holes_when_sent,
+            delay_skips_clears,
+            rises_after_clears,
+            rows_per_piece,
+            most_waiting,
+            opening_pieces,
+            multiplier,
+            multiplier_growth,
+            multiplier_after,
+            multiplier_most,
+            frames_per_piece,
+            meets_in_flight,
+        } = garbage.unwrap_or_default();
         let choices = [
             ("randomizer", randomizer),
             ("action_model", action_model),
@@ -157,6 +178,23 @@ impl TryFrom<&pb::Rules> for RulesChoice {
             ("garbage.hole_move_chance", hole_move_chance.map(Number)),
             ("garbage.delay_pieces", delay_pieces.map(Count)),
             ("spawn_row", spawn_row.map(Count)),
+            ("players", nonzero(*players)),
+            ("clutch", clutch.map(Flag)),
+            ("garbage.hole_change_chance", hole_change_chance.map(Number)),
+            ("garbage.hole_other_column", hole_other_column.map(Flag)),
+            ("garbage.hole_margin", hole_margin.map(Count)),
+            ("garbage.holes_when_sent", holes_when_sent.map(Flag)),
+            ("garbage.delay_skips_clears", delay_skips_clears.map(Flag)),
+            ("garbage.rises_after_clears", rises_after_clears.map(Flag)),
+            ("garbage.rows_per_piece", rows_per_piece.map(Count)),
+            ("garbage.most_waiting", most_waiting.map(Count)),
+            ("garbage.opening_pieces", opening_pieces.map(Count)),
+            ("garbage.multiplier", multiplier.map(Number)),
+            ("garbage.multiplier_growth", multiplier_growth.map(Number)),
+            ("garbage.multiplier_after", multiplier_after.map(Count)),
+            ("garbage.multiplier_most", multiplier_most.map(Number)),
+            ("garbage.frames_per_piece", frames_per_piece.map(Count)),
+            ("garbage.meets_in_flight", meets_in_flight.map(Flag)),
         ];
         let mut choice = RulesChoice::preset(preset);
         for (name, number) in choices {
@@ -184,6 +222,10 @@ impl TryFrom<&pb::Rules> for ResolvedRules {
 impl From<&RulesChoice> for pb::Rules {
     fn from(RulesChoice { preset, changes }: &RulesChoice) -> pb::Rules {
         let (count, number) = (|name| changes.count(name), |name| changes.number(name));
+        let flag = |name| match changes.get(name) {
+            Some(FieldValue::Flag(flag)) => Some(flag),
+            _ => None,
+        };
         let given = |name| count(name).unwrap_or_default();
         let choice = |name| match changes.get(name) {
             Some(FieldValue::Choice(value)) => {
@@ -203,6 +245,21 @@ impl From<&RulesChoice> for pb::Rules {
             lines_per_piece: number("garbage.lines_per_piece"),
             hole_move_chance: number("garbage.hole_move_chance"),
             delay_pieces: count("garbage.delay_pieces"),
+            hole_change_chance: number("garbage.hole_change_chance"),
+            hole_other_column: flag("garbage.hole_other_column"),
+            hole_margin: count("garbage.hole_margin"),
+            holes_when_sent: flag("garbage.holes_when_sent"),
+            delay_skips_clears: flag("garbage.delay_skips_clears"),
+            rises_after_clears: flag("garbage.rises_after_clears"),
+            rows_per_piece: count("garbage.rows_per_piece"),
+            most_waiting: count("garbage.most_waiting"),
+            opening_pieces: count("garbage.opening_pieces"),
+            multiplier: number("garbage.multiplier"),
+            multiplier_growth: number("garbage.multiplier_growth"),
+            multiplier_after: count("garbage.multiplier_after"),
+            multiplier_most: number("garbage.multiplier_most"),
+            frames_per_piece: count("garbage.frames_per_piece"),
+            meets_in_flight: flag("garbage.meets_in_flight"),
         };
         pb::Rules {
             preset: preset.clone(),
@@ -219,10 +276,7 @@ impl From<&RulesChoice> for pb::Rules {
             rotation_system: choice("rotation_system"),
             half_turns: choice("half_turns"),
             spin_rule: choice("spin_rule"),
-            hold: match changes.get("hold") {
-                Some(FieldValue::Flag(hold)) => Some(hold),
-                _ => None,
-            },
+            hold: flag("hold"),
             clear_points: choice("clear_points"),
             attack_table: choice("attack_table"),
             fall_delay: given("fall_delay"),
@@ -231,6 +285,8 @@ impl From<&RulesChoice> for pb::Rules {
             garbage: (garbage != pb::Garbage::default()).then_some(garbage),
             spawn_row: count("spawn_row"),
             piece_set: changes.get("piece_set").map_or_else(String::new, |pieces| pieces.to_string()),
+            players: given("players"),
+            clutch: flag("clutch"),
         }
     }
 }
@@ -238,7 +294,9 @@ impl From<&RulesChoice> for pb::Rules {
 /// The choice of exactly these rules, with every field set.
 impl From<&ResolvedRules> for RulesChoice {
     fn from(&ResolvedRules { preset, rules }: &ResolvedRules) -> RulesChoice {
-        RulesChoice { preset: preset.to_owned(), changes: rules.fields() }
+        let base = PRESETS.iter().find(|of| of.name == preset).map_or(Rules::default(), |of| of.rules);
+        // A preset may have what these rules lack: garbage.
+        RulesChoice { preset: preset.to_owned(), changes: rules.fields().or(&rules.changes_from(&base)) }
     }
 }
 

@@ -178,7 +178,7 @@ pub fn decode_env(env: &pb::WatchedEnv, rules: &Rules) -> Result<WatchedEnv, Dec
 
 /// Reads the waiting lines of garbage.
 fn decode_garbage(lines: &[u32], rules: &Rules) -> Result<Vec<u8>, DecodeError> {
-    let places = Incoming::default().seen(rules).len();
+    let places = Incoming::default().seen(rules).count();
     if lines.len() != places {
         let problem = format!("has {} numbers, expected {places}", lines.len());
         return Err(DecodeError::field("garbage", problem));

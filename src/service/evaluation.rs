@@ -131,7 +131,7 @@ impl EvaluationService for Evaluations {
         let request = request.into_inner();
         let room = self.room(&party, &request)?;
         let calls = self.calls.lane(party.clone());
-        if request.policies.iter().any(tables::plays_by_values) {
+        if request.policies.iter().chain(&request.opponent).any(tables::plays_by_values) {
             tables::ready_for_message(&calls, request.rules.as_ref()).await?;
         }
         let mut reading = ReadingRequest { request, kernel, room: Some(room), begun: None };

@@ -278,7 +278,9 @@ impl Refusal {
 
 impl From<EnvIdError> for Refusal {
     fn from(error: EnvIdError) -> Refusal {
-        let (EnvIdError::Unknown { row, .. } | EnvIdError::Repeated { row, .. }) = error;
+        let (EnvIdError::Unknown { row, .. }
+        | EnvIdError::Repeated { row, .. }
+        | EnvIdError::Alone { row, .. }) = error;
         Refusal::field(format!("envs.ids[{row}]"), error.to_string())
     }
 }
@@ -293,7 +295,9 @@ impl From<CreateError> for Refusal {
     fn from(error: CreateError) -> Refusal {
         match error {
             CreateError::Rules(error) => DecodeError::from(error).into(),
-            CreateError::NoEnvironments => Refusal::field("num_envs", error.to_string()),
+            CreateError::NoEnvironments | CreateError::OddMatch(_) => {
+                Refusal::field("num_envs", error.to_string())
+            }
             CreateError::FeatureWidth { .. } => Refusal::field("features", error.to_string()),
             CreateError::Seeding(error) => Refusal::field("seeding", error.to_string()),
         }
@@ -325,6 +329,9 @@ impl From<RestoreError> for Refusal {
             RestoreError::EnvIds(error) => error.into(),
             RestoreError::WrongLength(_) => Refusal::field("positions", text),
             RestoreError::OtherRules { .. } => DecodeError::RulesMismatch(text).into(),
+            RestoreError::OtherMatch { row, .. } => {
+                Refusal::field(format!("positions.snapshots.states[{row}]"), text)
+            }
             RestoreError::Position { row, error } => {
                 let field = format!("positions.drawings.drawings[{row}]");
                 DecodeError::invalid(Fault::Position, field, error.to_string()).into()

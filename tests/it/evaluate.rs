@@ -59,6 +59,7 @@ fn played(controller: &str, max_pieces: u64) -> Vec<PlayedGame> {
         max_pieces,
         max_steps: u64::MAX,
         loss_trials: 0,
+        opponent: None,
         kernel: Kernel::best(),
     };
     let stop = AtomicBool::new(false);
@@ -451,10 +452,10 @@ fn changes_to_a_preset_are_shown_with_the_results() {
 }
 
 #[test]
-fn garbage_is_one_change_or_three() {
+fn garbage_is_shown_by_what_is_not_usual() {
     let controller = ["bcts", "--max-pieces", "100"];
     let changes = |flags: &[&str]| json(&[&controller[..], flags].concat())["rules_changes"].clone();
-    let usual = serde_json::json!({"garbage": {"lines_per_piece": 0.25, "hole_move_chance": 0.05, "delay_pieces": 1}});
+    let usual = serde_json::json!({"garbage": {"lines_per_piece": 0.25}});
     assert_eq!(changes(&["--rules", "garbage.lines_per_piece=0.25"]), usual);
     let all = ["--rules", "garbage.lines_per_piece=2,garbage.hole_move_chance=1,garbage.delay_pieces=0"];
     let named =

@@ -32,6 +32,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("tbp", &["recording"]),
     ("optimum", &[]),
     ("tasks", &["prompts", "optimum"]),
+    ("ratings", &[]),
     ("optimizers", &[]),
     // packages of one room
     ("protocol", &[]),
@@ -74,6 +75,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 const NARROW: &[(&str, &[&str])] = &[
     ("files", &[]),
     ("optimizers", &[]),
+    ("ratings", &[]),
     ("picture", &["engine"]),
     ("server", &["files", "engine", "pool"]),
     ("client", &["engine", "rollout", "summary", "recording"]),

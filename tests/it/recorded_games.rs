@@ -85,7 +85,9 @@ async fn recordings_are_of_the_games_that_were_played() {
     let wide = Rules::simplified(20, 32);
     requests.push((wide, Request { max_pieces: 300, ..ruled(wide, &["bcts", "random"]) }));
     // Rows that rise, for agents of every kind and on all ways of playing.
-    let garbage = |delay_pieces| Some(Garbage { lines_per_piece: 0.3, hole_move_chance: 0.2, delay_pieces });
+    let garbage = |delay_pieces| {
+        Some(Garbage { lines_per_piece: 0.3, hole_move_chance: 0.2, delay_pieces, ..Garbage::DEFAULT })
+    };
     for preset in ["survey", "genetic"] {
         let rules = Rules { preview: 1, garbage: garbage(1), ..Rules::preset(preset).unwrap() };
         let mut request = ruled(rules, &["bcts", "random", "bcts", "bcts", "monte_carlo", "dellacherie"]);

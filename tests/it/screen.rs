@@ -198,7 +198,8 @@ fn players_whose_names_differ_late_have_different_names() {
 /// A red bar on the frame, a row high for each line, and numbers: those that may rise now, and the others.
 #[test]
 fn garbage_that_waits_is_a_bar_and_a_number() {
-    let garbage = Some(Garbage { lines_per_piece: 1.0, hole_move_chance: 0.0, delay_pieces: 1 });
+    let garbage =
+        Some(Garbage { lines_per_piece: 1.0, hole_move_chance: 0.0, delay_pieces: 1, ..Garbage::DEFAULT });
     let rules = Rules { garbage, ..Rules::simplified(6, 8) };
     let lowest = |actions: &[u16], palette| {
         let course = course(rules, "OOOOOO", actions);

@@ -357,7 +357,8 @@ fn the_catalog_on_a_terminal_is_no_markdown() {
     while terminal.read() {}
     let written = terminal.written();
     assert!(!written.contains(['`', '|']) && !written.contains("](") && !written.contains("##"), "{written}");
-    for text in ["\x1b[1mPresets\x1b[0m", "\r\nsimplified  10 x 20; simplified Tetris", "landing_height"] {
+    for text in ["\x1b[1mPresets\x1b[0m", "\r\nsimplified       10 x 20; simplified Tetris", "landing_height"]
+    {
         assert!(written.contains(text), "{text:?} in {written}");
     }
     let width = |line: &str| line.replace("\x1b[1m", "").replace("\x1b[0m", "").chars().count();

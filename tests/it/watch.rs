@@ -68,6 +68,7 @@ fn evaluated(agent: Agent, rules: Rules, game: u64) -> PlayedGame {
         max_pieces: u64::MAX,
         max_steps: u64::MAX,
         loss_trials: 0,
+        opponent: None,
         kernel: Kernel::best(),
     };
     evaluation.play(0, &AtomicBool::new(false)).unwrap()

@@ -12,7 +12,7 @@ pub struct TwinMovement {
     pub rotation_system: &'static str,
     /// "none", "tetrio" or "cobra".
     pub half_turns: &'static str,
-    /// "none", "t_spins", "t_spins_strict" or "all_spins".
+    /// "none", "t_spins", "t_spins_strict", "all_spins", "all_mini", "all_mini_plus" or "immobile".
     pub spin_rule: &'static str,
     /// Where the middle of a piece appears.
     pub spawn_row: i32,
@@ -256,10 +256,17 @@ impl<'a> TwinGround<'a> {
         if self.movement.spin_rule == "none" || self.tetromino == 'O' {
             return "none";
         }
-        if self.tetromino != 'T' {
-            let is_stuck =
-                [(-1, 0), (1, 0), (0, 1)].iter().all(|(x, y)| self.moved(*piece, *x, *y).is_none());
-            return if self.movement.spin_rule == "all_spins" && is_stuck { "full" } else { "none" };
+        let is_stuck = [(-1, 0), (1, 0), (0, 1)].iter().all(|(x, y)| self.moved(*piece, *x, *y).is_none());
+        let if_stuck = match (self.movement.spin_rule, self.tetromino) {
+            _ if !is_stuck => "none",
+            ("immobile", _) => "full",
+            ("all_spins", other) if other != 'T' => "full",
+            ("all_mini", other) if other != 'T' => "mini",
+            ("all_mini_plus", _) => "mini",
+            _ => "none",
+        };
+        if self.tetromino != 'T' || self.movement.spin_rule == "immobile" {
+            return if_stuck;
         }
         let corner = |x: i32, y: i32| self.is_full(piece.x + x, piece.y + y);
         let (upper_left, upper_right) = (corner(0, 2), corner(2, 2));
@@ -273,7 +280,7 @@ impl<'a> TwinGround<'a> {
         let num_full =
             [upper_left, upper_right, lower_left, lower_right].iter().filter(|full| **full).count();
         if num_full < 3 {
-            "none"
+            if_stuck
         } else if front || self.is_far_kick(piece) {
             "full"
         } else {
@@ -286,8 +293,10 @@ impl<'a> TwinGround<'a> {
         let Some((kick, turns_before)) = piece.last_turn else { return false };
         match self.movement.spin_rule {
             _ if piece.tetromino != 'T' => false,
-            "none" => false,
-            "t_spins_strict" => kick == 5 && [0, 2].contains(&turns_before) && [1, 3].contains(&piece.turns),
+            "none" | "immobile" => false,
+            "t_spins_strict" | "all_mini" | "all_mini_plus" => {
+                kick == 5 && [0, 2].contains(&turns_before) && [1, 3].contains(&piece.turns)
+            }
             _ => kick >= 5,
         }
     }

@@ -129,6 +129,8 @@ export interface EvaluationOptions extends CallOptions {
   readonly maxSteps?: bigint | undefined;
   /** Estimates how long games last, with so many trials at each height, instead of playing them: the events are `estimates` instead of `results`. */
   readonly lossEstimation?: { readonly trials: number } | undefined;
+  /** With rules of two players, the policy that all others play against: episode k of a seed is a match on side k modulo 2. */
+  readonly opponent?: string | Policy | undefined;
   /** Policy that others are compared with; policy 0 by default. */
   readonly baseline?: number | undefined;
   /** Maximum number of threads; all by default. */
@@ -159,14 +161,18 @@ const EVALUATION_FIELDS = {
 } as const satisfies Partial<Record<keyof EvaluationOptions, string>>;
 
 /** Names of the options of `evaluate`, except `signal`. */
-export const EVALUATION_OPTIONS = [...Object.keys(EVALUATION_FIELDS), "policies", "seeds", "pieceSequences", "pairs", "progressInterval"];
+export const EVALUATION_OPTIONS = [...Object.keys(EVALUATION_FIELDS), "policies", "seeds", "pieceSequences", "pairs", "progressInterval", "opponent"];
 
 /** The request for an evaluation. */
 export function evaluationRequest(options: EvaluationOptions, minRevision: number): MessageInitShape<typeof EvaluatePoliciesRequestSchema> {
-  const { policies, pairs, progressInterval, includeResults = true } = options;
+  const { policies, pairs, progressInterval, opponent, includeResults = true } = options;
   const given = Array.isArray(policies) ? policies.map((policy: unknown, at) => policyOf(policy, `policies[${at}]`)) : policies;
   return {
-    ...fieldsOf(EvaluatePoliciesRequestSchema, { ...options, includeResults, policies: given }, { ...EVALUATION_FIELDS, policies: "policies" }),
+    ...fieldsOf(
+      EvaluatePoliciesRequestSchema,
+      { ...options, includeResults, policies: given, opponent: opponent === undefined ? opponent : policyOf(opponent, "opponent") },
+      { ...EVALUATION_FIELDS, policies: "policies", opponent: "opponent" },
+    ),
     seeding: evaluationSeeding(options),
     ...(pairs !== undefined && { pairs: matrixOf("pairs", pairs, DataType.INT32) }),
     ...(progressInterval !== undefined && { progressInterval: durationOf("progressInterval", progressInterval) }),

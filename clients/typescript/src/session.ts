@@ -56,6 +56,8 @@ export interface Observations {
   readonly piece_state?: Uint8Array;
   /** `[B, delayPieces + 1]`, under rules with `garbage`: waiting lines, by the piece with which they may rise, the current piece first. */
   readonly garbage?: Uint8Array;
+  /** `[B, 3]`, under rules with `clear_points` or `attack_table`: combo, difficult clears in succession, pieces landed. */
+  readonly counts?: Int32Array;
 }
 
 /**
@@ -91,6 +93,18 @@ export interface Infos {
   readonly back_to_back?: Uint8Array;
   /** Rows of garbage that have risen, under rules with `garbage`. */
   readonly garbage_rows?: Float64Array;
+  /** Number of difficult clears in succession, up to the last clear, under rules with `clear_points` or `attack_table`. */
+  readonly back_to_back_count?: Int32Array;
+  /** Lines that left, after they cancelled waiting ones, under rules with `garbage`. */
+  readonly sent?: Float64Array;
+  /** Lines that arrived, to wait, under rules with `garbage`. */
+  readonly received?: Float64Array;
+  /** Waiting lines that were cancelled, under rules with `garbage`. */
+  readonly cancelled?: Float64Array;
+  /** Lines that broken back-to-back chains sent, under rules with `garbage`. */
+  readonly surge?: Float64Array;
+  /** 1 if the match was won, -1 if it was lost, else 0, under rules of two players. */
+  readonly won?: Int8Array;
   /** Lines that the last placement is expected to cost against the best one, on playfields whose exact values are known. */
   readonly regret?: Float64Array;
 }

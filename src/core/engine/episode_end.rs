@@ -19,16 +19,22 @@ pub enum EpisodeEnd {
     PieceLimit = 5,
     /// The explicit pieces were used up.
     OutOfPieces = 6,
+    /// The opponent in a match has lost.
+    Won = 7,
+    /// Both sides of a match lost in the same turn.
+    Drawn = 8,
 }
 
 impl EpisodeEnd {
     /// All reasons, in ascending order of their numbers.
-    const ALL: [EpisodeEnd; 5] = [
+    const ALL: [EpisodeEnd; 7] = [
         EpisodeEnd::ToppedOut,
         EpisodeEnd::InvalidAction,
         EpisodeEnd::StepLimit,
         EpisodeEnd::PieceLimit,
         EpisodeEnd::OutOfPieces,
+        EpisodeEnd::Won,
+        EpisodeEnd::Drawn,
     ];
 
     /// The number of an episode that has not ended.
@@ -60,13 +66,41 @@ impl EpisodeEnd {
             Some(EpisodeEnd::StepLimit) => "step_limit",
             Some(EpisodeEnd::PieceLimit) => "piece_limit",
             Some(EpisodeEnd::OutOfPieces) => "out_of_pieces",
+            Some(EpisodeEnd::Won) => "won",
+            Some(EpisodeEnd::Drawn) => "drawn",
         }
     }
 
     /// Whether the rules or the player terminated the episode. If not, a limit truncated it.
     #[inline]
     pub const fn is_terminated(self) -> bool {
+        self.is_lost() || matches!(self, EpisodeEnd::Won | EpisodeEnd::Drawn)
+    }
+
+    /// Whether the player has lost.
+    #[inline]
+    pub const fn is_lost(self) -> bool {
         matches!(self, EpisodeEnd::ToppedOut | EpisodeEnd::InvalidAction)
+    }
+
+    /// The ends of both sides of a match after a turn that ended one or both of them by itself: they end together.
+    pub fn of_match(ends: [Option<EpisodeEnd>; 2]) -> [Option<EpisodeEnd>; 2] {
+        let lost = ends.map(|end| end.is_some_and(EpisodeEnd::is_lost));
+        match lost {
+            [true, true] => [Some(EpisodeEnd::Drawn); 2],
+            [true, false] => [ends[0], Some(EpisodeEnd::Won)],
+            [false, true] => [Some(EpisodeEnd::Won), ends[1]],
+            [false, false] => [ends[0].or(ends[1]), ends[1].or(ends[0])],
+        }
+    }
+
+    /// The result of a match for the side with this end: 1 if it has won, -1 if it has lost, else 0.
+    pub const fn won(end: Option<EpisodeEnd>) -> i8 {
+        match end {
+            Some(EpisodeEnd::Won) => 1,
+            Some(EpisodeEnd::ToppedOut | EpisodeEnd::InvalidAction) => -1,
+            _ => 0,
+        }
     }
 }
 
@@ -78,6 +112,8 @@ impl fmt::Display for EpisodeEnd {
             EpisodeEnd::StepLimit => "cut by the limit of steps",
             EpisodeEnd::PieceLimit => "cut by the limit of pieces",
             EpisodeEnd::OutOfPieces => "out of pieces",
+            EpisodeEnd::Won => "won against the other side",
+            EpisodeEnd::Drawn => "drawn: both sides lost in one turn",
         })
     }
 }

@@ -17,13 +17,13 @@
 //! shapes and columns instead and drop them; they serve straight drops and walks along the top.
 //!
 //! This file does not handle held pieces: the code for hold decides which piece is placed. Garbage is not part of a
-//! [`Game`] either: [`Game::rise`] lets it rise after a landing, and [`Landed::counted`] includes it when a landing and
-//! the next piece are counted together.
+//! [`Game`] either: [`Landed::counted`] includes it, in games that have it.
 
-use super::clears::{Chain, Clear, ClearPoints, ClearWorth};
+use super::clears::{Attack, Chain, Clear, ClearPoints, ClearWorth};
 use super::column::Column;
 use super::episode_end::EpisodeEnd;
-use super::incoming::Incoming;
+use super::garbage::Holes;
+use super::incoming::{Attacking, Incoming};
 use super::keypress::FallingPiece;
 use super::moving::RestedPiece;
 use super::piece::Piece;
@@ -57,8 +57,10 @@ pub(crate) struct Counted {
     /// The landing. It is terminal if the next piece or garbage ends the game, too.
     pub landed: Landed,
     pub points: f64,
-    /// Lines that the landing sends.
-    pub sent: u32,
+    /// Lines that the landing sends, before they cancel waiting garbage.
+    pub attack: Attack,
+    /// What of the attack leaves.
+    pub left: Attack,
 }
 
 impl<C: Column, const N: usize> Game<C, N> {
@@ -77,7 +79,7 @@ impl<C: Column, const N: usize> Game<C, N> {
         let piece = dealer.deal();
         match piece {
             None => self.end = Some(EpisodeEnd::OutOfPieces),
-            Some(piece) if is_blocked(rules, &self.playfield, piece) => {
+            Some(piece) if is_blocked(&rules.after(self.chain), &self.playfield, piece) => {
                 self.score += rules.scoring.game_end;
                 self.end = Some(EpisodeEnd::ToppedOut);
             }
@@ -115,13 +117,28 @@ impl<C: Column, const N: usize> Game<C, N> {
         (landed, sent)
     }
 
-    /// Applies garbage after the landing of the last piece, in an episode with this seed.
-    pub(crate) fn rise(&mut self, rules: &Rules, seed: u64, landed: (Landed, u32), incoming: &mut Incoming) {
-        let after = incoming.follow(rules, (seed, self.pieces - 1), landed, &mut self.playfield);
-        if after.terminal && self.end.is_none() {
-            self.score += rules.scoring.game_end;
+    /// Lets a piece come to rest in a game with garbage, before the next piece appears, unless that is `next`.
+    pub(crate) fn rest_in_garbage(
+        &mut self,
+        rules: &Rules,
+        rested: RestedPiece,
+        (holes, incoming): (Holes<'_>, &mut Incoming),
+        next: Option<Piece>,
+    ) -> Counted {
+        let RestedPiece { shape, row, column, spin } = rested;
+        let landing = land_at(rules, &self.playfield, shape, row, column);
+        self.playfield = landing.afterstate;
+        let cleared = landing.vanished_rows().to_u64();
+        let kind = (spin, cleared, &mut self.chain);
+        let counted =
+            landing.landed().counted(rules, &mut self.playfield, kind, (holes, self.pieces), incoming, next);
+        self.lines += u64::from(counted.landed.lines);
+        self.pieces += 1;
+        self.score += counted.points;
+        if counted.landed.terminal {
             self.end = Some(EpisodeEnd::ToppedOut);
         }
+        counted
     }
 
     /// Copies the game to a playfield of another type and height. The caller knows that all cells fit.
@@ -243,32 +260,41 @@ impl Landed {
         playfield: &PlayfieldOf<C, N>,
         next: Option<Piece>,
     ) -> Landed {
-        let is_blocked = next.is_some_and(|next| is_blocked(rules, playfield, next));
+        let chain = Chain { clears: self.lines.into(), ..Chain::default() };
+        let is_blocked = next.is_some_and(|next| is_blocked(&rules.after(chain), playfield, next));
         Landed { terminal: self.terminal || is_blocked, ..self }
     }
 
     /// Everything that follows from a landing that led to this playfield. First the points and lines sent, for this
-    /// spin and after the clears of `chain`; then garbage, for the piece with this seed and number; then the next
+    /// spin, these cleared rows and the clears of `chain`; then garbage, for the piece with this number; then the next
     /// piece, if any.
     pub(crate) fn counted<C: Column, const N: usize>(
         self,
         rules: &Rules,
         playfield: &mut PlayfieldOf<C, N>,
-        (spin, chain): (Spin, &mut Chain),
+        (spin, cleared, chain): (Spin, u64, &mut Chain),
+        piece: (Holes<'_>, u64),
         incoming: &mut Incoming,
-        piece: (u64, u64),
         next: Option<Piece>,
     ) -> Counted {
-        let (points, sent) = self.worth(rules, playfield, spin, chain);
-        let risen = incoming.follow(rules, piece, (self, sent), playfield);
+        let has_garbage = incoming.clear_rows(cleared) > 0;
+        let is_perfect = self.is_perfect(rules, playfield);
+        let clear = Clear { lines: self.lines, spin, is_perfect, has_garbage };
+        let (points, ClearWorth { attack, surge, .. }) = if rules.keeps_chain() {
+            self.worth_in_chain(rules, incoming.multiplier, clear, chain)
+        } else {
+            (rules.reward(self.lines, self.losses()), ClearWorth::default())
+        };
+        let (risen, left) =
+            incoming.follow(rules, piece, Attacking { landed: self, attack, surge }, playfield);
         let landed = risen.followed_by(rules, playfield, next);
         let is_over_now = landed.terminal && !self.terminal;
         let points = if is_over_now { points + rules.scoring.game_end } else { points };
-        Counted { landed, points, sent }
+        Counted { landed, points, attack, left }
     }
 
     /// The points and the lines sent of a landing that led to this playfield, for this spin and after the clears of
-    /// `chain`.
+    /// `chain`, in a game without garbage.
     #[inline(always)]
     pub(crate) fn worth<C: Column, const N: usize>(
         self,
@@ -277,37 +303,52 @@ impl Landed {
         spin: Spin,
         chain: &mut Chain,
     ) -> (f64, u32) {
-        let is_perfect = rules.keeps_chain() && self.lines > 0 && playfield.occupied_rows() == C::EMPTY;
-        self.worth_if(rules, is_perfect, spin, chain)
+        let is_perfect = self.is_perfect(rules, playfield);
+        let clear = Clear { lines: self.lines, spin, is_perfect, has_garbage: false };
+        self.worth_if(rules, 1.0, clear, chain)
     }
 
-    /// The points and the lines sent of a landing. `is_perfect` says whether it cleared the whole playfield.
+    /// Whether the landing cleared everything, where the rules ask for that.
+    #[inline(always)]
+    fn is_perfect<C: Column, const N: usize>(self, rules: &Rules, playfield: &PlayfieldOf<C, N>) -> bool {
+        rules.keeps_chain() && self.lines > 0 && playfield.occupied_rows() == C::EMPTY
+    }
+
+    /// The points and the lines sent of a landing that was this clear, with a factor of the lines.
     #[inline(always)]
     pub(crate) fn worth_if(
         self,
         rules: &Rules,
-        is_perfect: bool,
-        spin: Spin,
+        multiplier: f64,
+        clear: Clear,
         chain: &mut Chain,
     ) -> (f64, u32) {
         if rules.keeps_chain() {
-            let clear = Clear { lines: self.lines, spin, is_perfect };
-            self.worth_in_chain(rules, clear, chain)
+            let (points, worth) = self.worth_in_chain(rules, multiplier, clear, chain);
+            (points, worth.attack.lines())
         } else {
             (rules.reward(self.lines, self.losses()), 0)
         }
     }
 
     #[cold]
-    fn worth_in_chain(self, rules: &Rules, clear: Clear, chain: &mut Chain) -> (f64, u32) {
-        let (next, ClearWorth { points, attack }) = chain.then(rules.attack_table, clear);
+    fn worth_in_chain(
+        self,
+        rules: &Rules,
+        multiplier: f64,
+        clear: Clear,
+        chain: &mut Chain,
+    ) -> (f64, ClearWorth) {
+        let (next, worth) = chain.then(rules.attack_table, multiplier, clear);
         *chain = next;
         let for_lines = match rules.clear_points {
             ClearPoints::Lines => rules.points_for(self.lines),
-            ClearPoints::Guideline => points,
-            ClearPoints::Attack => attack.into(),
+            ClearPoints::Guideline => worth.points,
+            ClearPoints::Attack => worth.attack.lines().into(),
+            // What they count is known only once both sides have moved.
+            ClearPoints::Exchange | ClearPoints::Result => 0.0,
         };
         let for_end = if self.terminal { rules.scoring.game_end } else { 0.0 };
-        (rules.scoring.piece + for_lines + for_end, attack)
+        (rules.scoring.piece + for_lines + for_end, worth)
     }
 }

@@ -16,8 +16,10 @@
 //! [`Game`] instead, which has no preview, and environments keep arrays of the parts; tests hold all three
 //! equal.
 
+use super::clears::{Attack, Chain};
 use super::episode_end::EpisodeEnd;
 use super::game::{Counted, Game, comes_to_rest, land_at};
+use super::garbage::Holes;
 use super::hand::Hand;
 use super::incoming::Incoming;
 use super::key::Key;
@@ -66,6 +68,10 @@ pub struct Happened {
     pub lines: u8,
     pub points: f64,
     pub sent: u32,
+    /// The lines that the landing sends, as events, before they cancel waiting garbage.
+    pub attack: Attack,
+    /// What of the attack leaves for the opponent of a match.
+    pub left: Attack,
     /// Rows of garbage that rose.
     pub risen: u8,
 }
@@ -111,18 +117,38 @@ pub enum ActionRefused {
 }
 
 impl Happened {
-    const NOTHING: Happened = Happened { landed: None, lines: 0, points: 0.0, sent: 0, risen: 0 };
+    const NOTHING: Happened = Happened {
+        landed: None,
+        lines: 0,
+        points: 0.0,
+        sent: 0,
+        attack: Attack::NOTHING,
+        left: Attack::NOTHING,
+        risen: 0,
+    };
 }
 
 impl Live {
     /// The episode with this seed, before its first action.
     ///
     /// # Errors
-    /// [`RulesError`] for rules that cannot be played.
+    /// [`RulesError`] for rules that cannot be played, and for those of two players.
     pub fn new(rules: &Rules, seed: u64) -> Result<Live, RulesError> {
         rules.check()?;
-        let empty = Playfield::empty(rules.width, rules.height);
-        Ok(Live::starting_from(rules, rules.dealer(seed), empty, [], None))
+        rules.check_alone()?;
+        Ok(Live::starting(rules, rules.dealer(seed)))
+    }
+
+    /// The episode of a dealer's pieces, before its first action. The rules have been checked.
+    pub(super) fn starting(rules: &Rules, dealer: Dealer) -> Live {
+        Live::starting_from(rules, dealer, Playfield::empty(rules.width, rules.height), [], None)
+    }
+
+    /// This game with the garbage of a side of a match, 0 or 1.
+    #[must_use]
+    pub fn on_side(mut self, side: u8) -> Live {
+        self.incoming.side = Some(side);
+        self
     }
 
     /// A game of a dealer's pieces that starts from a playfield. The given pieces replace the first ones that are seen.
@@ -142,11 +168,31 @@ impl Live {
         assert_eq!(sizes[0], sizes[1], "a playfield of the size of the rules");
         let end = if visible.current().is_none() { Some(EpisodeEnd::OutOfPieces) } else { None };
         let game = Game { playfield, end, ..Game::new(rules) };
-        let (incoming, moving) = (Incoming::default(), None);
+        let (incoming, moving) = (Incoming::new(rules), None);
         let mut live =
             Live { rules: *rules, dealer, game, visible, held, moving, incoming, steps: 0, sent: 0 };
         live.appear();
         live
+    }
+
+    /// This game after these clears, with garbage in some rows of its playfield: bit r for row r.
+    #[must_use]
+    pub fn continuing(mut self, chain: Chain, garbage_rows: u64) -> Live {
+        self.game.chain = chain;
+        self.incoming.garbage_rows = garbage_rows;
+        self.appear();
+        self
+    }
+
+    /// The garbage of the game and the choice of its holes, for the exchange of a match.
+    pub(super) fn garbage(&mut self) -> (&mut Incoming, Holes<'_>) {
+        let holes = self.dealer.holes(self.incoming.side);
+        (&mut self.incoming, holes)
+    }
+
+    /// The recent clears, if the rules keep them.
+    pub fn chain(&self) -> Chain {
+        self.game.chain
     }
 
     /// The rules with which the game was started.
@@ -224,7 +270,7 @@ impl Live {
 
     /// The rules for the player's choice of a placement. They do not allow hold if the current piece came from hold.
     pub fn player_rules(&self) -> Rules {
-        self.rules.while_moving(self.moving)
+        self.rules.after(self.game.chain).while_moving(self.moving)
     }
 
     /// The placements of the hand, each with its piece, in ascending order of actions; empty after the end of the game.
@@ -248,13 +294,15 @@ impl Live {
 
     fn has_key(&self, key: Key) -> bool {
         self.moving().is_some_and(|piece| {
-            piece.has_key(&self.rules, self.playfield(), key, self.held, self.visible.next())
+            let rules = self.rules.after(self.game.chain);
+            piece.has_key(&rules, self.playfield(), key, self.held, self.visible.next())
         })
     }
 
     /// The resting cells of a placement, before rows are cleared; `None` if the placement does not exist.
     pub fn resting_cells(&self, placement: Placement) -> Option<PieceCells> {
-        let piece = self.hand()?.can_place(&self.rules, self.playfield(), placement)?;
+        let rules = self.rules.after(self.game.chain);
+        let piece = self.hand()?.can_place(&rules, self.playfield(), placement)?;
         let (shape, row) = comes_to_rest(&self.rules, self.playfield(), piece, placement);
         Some(shape.cells_at(row, placement.column))
     }
@@ -314,17 +362,31 @@ impl Live {
     /// In games with keys.
     pub fn place(&mut self, placement: Placement) -> Result<Happened, ActionRefused> {
         assert_eq!(self.rules.action_model, ActionModel::Placement, "pieces are placed, not steered");
+        let piece = self.check(placement)?;
+        Ok(self.put(piece, placement))
+    }
+
+    /// Checks that a placement exists, and returns its piece.
+    ///
+    /// # Errors
+    /// [`ActionRefused`] if it does not.
+    pub(super) fn check(&self, placement: Placement) -> Result<Piece, ActionRefused> {
         let Some(hand) = self.hand() else { return Err(self.ended()) };
-        let Some(piece) = hand.can_place(&self.rules, self.playfield(), placement) else {
+        let rules = self.rules.after(self.game.chain);
+        hand.can_place(&rules, self.playfield(), placement).ok_or_else(|| {
             let action = placement.action(&self.rules);
-            return Err(ActionRefused::NoPlacement { action, letter: self.letter() });
-        };
+            ActionRefused::NoPlacement { action, letter: self.letter() }
+        })
+    }
+
+    /// Places a piece that [`Live::check`] returned.
+    pub(super) fn put(&mut self, piece: Piece, placement: Placement) -> Happened {
         if placement.hold {
             self.visible.hold(&mut self.held, &mut self.dealer, self.rules.preview);
         }
         let (shape, row) = comes_to_rest(&self.rules, &self.game.playfield, piece, placement);
         self.steps += 1;
-        Ok(self.land(piece, RestedPiece { shape, row, column: placement.column, spin: placement.spin() }))
+        self.land(piece, RestedPiece { shape, row, column: placement.column, spin: placement.spin() })
     }
 
     /// Presses a key.
@@ -341,7 +403,8 @@ impl Live {
             return Err(ActionRefused::NoKey { action: key as u32, key, letter: self.letter() });
         }
         self.steps += 1;
-        Ok(match moving.press(&self.rules, self.playfield(), key, self.held, self.visible.next()) {
+        let rules = self.rules.after(self.game.chain).into_owned();
+        Ok(match moving.press(&rules, self.playfield(), key, self.held, self.visible.next()) {
             KeyEffect::Moves(piece) => {
                 self.moving = Some(piece);
                 Happened::NOTHING
@@ -373,35 +436,29 @@ impl Live {
 
     /// Lets a piece come to rest and the next one appear.
     fn land(&mut self, piece: Piece, rested: RestedPiece) -> Happened {
-        let RestedPiece { shape, row, column, spin } = rested;
+        let RestedPiece { shape, row, column, .. } = rested;
         let Live { rules, dealer, game, visible, incoming, .. } = self;
-        let landing = land_at(rules, &game.playfield, shape, row, column);
-        let cleared_rows = landing.vanished_rows();
+        let cleared_rows = land_at(rules, &game.playfield, shape, row, column).vanished_rows();
         visible.advance(dealer, rules.preview);
         let next = visible.current();
-        game.playfield = landing.afterstate;
-        let (number, chained) = ((dealer.garbage_seed(), game.pieces), (spin, &mut game.chain));
-        let Counted { landed, points, sent } =
-            landing.landed().counted(rules, &mut game.playfield, chained, incoming, number, next);
-        game.pieces += 1;
-        game.lines += u64::from(landed.lines);
-        game.score += points;
-        game.end = match next {
-            _ if landed.terminal => Some(EpisodeEnd::ToppedOut),
-            None => Some(EpisodeEnd::OutOfPieces),
-            Some(_) => None,
-        };
-        let risen = incoming.just_risen;
+        let garbage = (dealer.holes(incoming.side), incoming);
+        let Counted { landed, points, attack, left } = game.rest_in_garbage(rules, rested, garbage, next);
+        if game.end.is_none() && next.is_none() {
+            game.end = Some(EpisodeEnd::OutOfPieces);
+        }
+        let risen = self.incoming.just_risen;
+        let sent = attack.lines();
         self.sent += u64::from(sent);
         self.appear();
         let landed_piece = LandedPiece { piece, cells: shape.cells_at(row, column), cleared_rows };
-        Happened { landed: Some(landed_piece), lines: landed.lines, points, sent, risen }
+        Happened { landed: Some(landed_piece), lines: landed.lines, points, sent, attack, left, risen }
     }
 
     /// Puts the current piece where pieces start to fall, in games with keys.
     fn appear(&mut self) {
         if self.rules.action_model == ActionModel::Keypress {
-            let spawn = |piece| MovingPiece::spawn(&self.rules, self.playfield(), piece);
+            let rules = self.rules.after(self.game.chain);
+            let spawn = |piece| MovingPiece::spawn(&rules, self.playfield(), piece);
             self.moving = self.visible.current().map(spawn);
         }
     }

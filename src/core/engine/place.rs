@@ -42,18 +42,16 @@ impl Arrival {
         match self {
             Arrival::Moved => true,
             Arrival::Turned => tetromino != Tetromino::O,
-            Arrival::TurnedFully => tetromino == Tetromino::T && spin_rule != SpinRule::None,
+            Arrival::TurnedFully => tetromino == Tetromino::T && spin_rule.has_corners(),
         }
     }
 
     /// The arrival as the spin rule counts it. If the rule ignores the turns of a piece, every arrival is a move.
     #[inline]
     pub(super) fn counted(self, spin_rule: SpinRule, tetromino: Tetromino) -> Arrival {
-        match (spin_rule, tetromino) {
-            (SpinRule::None, _) => Arrival::Moved,
-            (_, Tetromino::T) | (SpinRule::AllSpins, _) => self,
-            _ => Arrival::Moved,
-        }
+        let is_t = tetromino == Tetromino::T;
+        let may_spin = is_t && spin_rule.has_corners() || spin_rule.immobile(is_t) != Spin::None;
+        if may_spin { self } else { Arrival::Moved }
     }
 }
 
@@ -139,17 +137,21 @@ pub(super) trait Ground {
         if arrival == Arrival::Moved {
             return Spin::None;
         }
-        if self.tetromino() != Tetromino::T {
-            let is_mobile = [(-1, 0), (1, 0), (0, 1)]
-                .iter()
-                .any(|(columns, rows)| self.is_free(orientation, column + columns, row + rows));
-            return if is_mobile { Spin::None } else { Spin::Full };
+        let is_t = self.tetromino() == Tetromino::T;
+        let if_immobile = self.spin_rule().immobile(is_t);
+        let is_mobile = || {
+            let mut moves = [(-1, 0), (1, 0), (0, 1)].iter();
+            moves.any(|(columns, rows)| self.is_free(orientation, column + columns, row + rows))
+        };
+        let immobile = if if_immobile == Spin::None || is_mobile() { Spin::None } else { if_immobile };
+        if !is_t || !self.spin_rule().has_corners() {
+            return immobile;
         }
         // Clockwise from the upper left, so that a T points to the side between corner n and the next one.
         let corners = [(-1, 1), (1, 1), (1, -1), (-1, -1)];
         let is_full = corners.map(|(columns, rows)| self.is_full(column + columns, row + rows));
         if is_full.iter().filter(|is_full| **is_full).count() < 3 {
-            Spin::None
+            immobile
         } else if arrival == Arrival::TurnedFully || is_full[orientation] && is_full[(orientation + 1) % 4] {
             Spin::Full
         } else {

@@ -22,6 +22,7 @@
 use std::sync::Arc;
 
 use super::choice::choice;
+use super::garbage::Holes;
 use super::piece::Piece;
 use super::pieces::{MAX_PIECES, PieceSet};
 use super::rng::{Tag, below, stream, stream_word, word};
@@ -120,6 +121,14 @@ pub struct Dealer {
     dealt: u64,
 }
 
+/// An explicit sequence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct PiecesAndHoles {
+    pieces: Arc<[Piece]>,
+    /// Columns of the first holes in garbage, if they are written down too.
+    holes: Vec<u8>,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum PieceStream {
     Uniform {
@@ -141,7 +150,7 @@ enum PieceStream {
         seed: u64,
         last: Option<Tetromino>,
     },
-    Sequence(Arc<[Piece]>),
+    Sequence(Arc<PiecesAndHoles>),
 }
 
 /// The open bag of a set: one of each piece, in the order of dealing.
@@ -179,8 +188,8 @@ pub(crate) enum DealerSource {
         /// The open bag, one of each piece. Used by `bag7` in the middle of a bag.
         bag: Vec<Piece>,
     },
-    /// An explicit sequence, from its beginning.
-    Sequence(Arc<[Piece]>),
+    /// An explicit sequence, from its beginning, and the columns of holes that are written with it.
+    Sequence { pieces: Arc<[Piece]>, holes: Vec<u8> },
 }
 
 impl Dealer {
@@ -226,7 +235,14 @@ impl Dealer {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn sequence(pieces: Arc<[Piece]>) -> Dealer {
-        Dealer { source: PieceStream::Sequence(pieces), dealt: 0 }
+        Dealer::sequence_with_holes(pieces, Vec::new())
+    }
+
+    /// A dealer of an explicit sequence, with the columns of the first holes in garbage, in the order in which lines get
+    /// them.
+    pub fn sequence_with_holes(pieces: Arc<[Piece]>, holes: Vec<u8>) -> Dealer {
+        let sequence = PiecesAndHoles { pieces, holes };
+        Dealer { source: PieceStream::Sequence(Arc::new(sequence)), dealt: 0 }
     }
 
     /// Restores a dealer from a state made by [`Dealer::state`].
@@ -236,7 +252,9 @@ impl Dealer {
 
     fn from_parts(randomizer: Randomizer, dealt: u64, source: DealerSource) -> Dealer {
         let source = match (source, randomizer) {
-            (DealerSource::Sequence(pieces), _) => PieceStream::Sequence(pieces),
+            (DealerSource::Sequence { pieces, holes }, _) => {
+                PieceStream::Sequence(Arc::new(PiecesAndHoles { pieces, holes }))
+            }
             (DealerSource::Seed { seed, .. }, Randomizer::Uniform) => {
                 PieceStream::Uniform { seed, stream: stream(seed, Tag::Pieces), num_pieces: 7 }
             }
@@ -283,7 +301,7 @@ impl Dealer {
                 *last = Some(piece);
                 piece
             }
-            PieceStream::Sequence(pieces) => *pieces.get(usize::try_from(n).ok()?)?,
+            PieceStream::Sequence(written) => *written.pieces.get(usize::try_from(n).ok()?)?,
         };
         self.dealt = n.wrapping_add(1); // no game deals that many pieces
         Some(piece)
@@ -349,15 +367,22 @@ impl Dealer {
         }
     }
 
-    /// The seed of the garbage: the seed of the pieces, or 0 for an explicit sequence.
-    pub(crate) fn garbage_seed(&self) -> u64 {
-        self.seed().unwrap_or(0)
+    /// The choice of the holes in garbage, for a side of a match or a game alone: by the seed of the pieces, or 0 for an
+    /// explicit sequence, after the columns that are written with it.
+    pub(crate) fn holes(&self, side: Option<u8>) -> Holes<'_> {
+        let seed = self.seed().unwrap_or(0);
+        let seed = side.map_or(seed, |side| word(seed, Tag::Side, side.into()));
+        let written = match &self.source {
+            PieceStream::Sequence(written) => &written.holes,
+            _ => [].as_slice(),
+        };
+        Holes { seed, written }
     }
 
     /// The explicit sequence, if the dealer has one.
     pub(crate) fn written(&self) -> Option<&Arc<[Piece]>> {
         match &self.source {
-            PieceStream::Sequence(pieces) => Some(pieces),
+            PieceStream::Sequence(written) => Some(&written.pieces),
             _ => None,
         }
     }
@@ -368,7 +393,8 @@ impl Dealer {
     /// If the sequence differs, or the dealer has none.
     pub(crate) fn share(&mut self, copy: Arc<[Piece]>) {
         assert_eq!(self.written(), Some(&copy), "a copy of the same sequence");
-        self.source = PieceStream::Sequence(copy);
+        let holes = self.holes(None).written.to_vec();
+        self.source = PieceStream::Sequence(Arc::new(PiecesAndHoles { pieces: copy, holes }));
     }
 
     /// Continues with another seed. The dealt pieces, the open bag and the counts stay; future pieces are new.
@@ -409,7 +435,9 @@ impl Dealer {
                 }
                 DealerSource::Seed { seed: *seed, bag, behind: EVEN }
             }
-            PieceStream::Sequence(pieces) => DealerSource::Sequence(pieces.clone()),
+            PieceStream::Sequence(written) => {
+                DealerSource::Sequence { pieces: written.pieces.clone(), holes: written.holes.clone() }
+            }
         };
         DealerState { dealt: self.dealt, source }
     }

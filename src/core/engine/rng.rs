@@ -39,6 +39,8 @@ pub enum Tag {
     Hole = 7,
     /// The trials of an estimate of episode length, from the first episode's seed.
     Trial = 8,
+    /// The garbage of the two sides of a match, from the episode's seed.
+    Side = 9,
 }
 
 /// SplitMix64's finaliser: a bijection on 64-bit words that spreads every input bit over the output.

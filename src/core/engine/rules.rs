@@ -1,7 +1,9 @@
 //! The rules as data: one value drives the one engine, and the presets are rows of one table.
 
+use std::borrow::Cow;
+
 use super::choice::choice;
-use super::clears::{AttackTable, ClearPoints};
+use super::clears::{AttackTable, Chain, ClearPoints};
 use super::garbage::Garbage;
 use super::key::Key;
 use super::piece::Piece;
@@ -142,7 +144,7 @@ pub struct Rules {
     /// The turns that count as spins, under [`Reach::Moves`].
     pub spin_rule: SpinRule,
     /// The only row in which the anchor of a piece appears under [`Reach::Moves`]. `None` means the highest visible
-    /// row, or one row higher if that is blocked.
+    /// row, or one row higher if that is blocked and the rules do not [end the game](TopOut::SpawnBlocked) for it.
     pub spawn_row: Option<u8>,
     /// Whether the player may hold a piece. A player who holds places the held piece, or the next one if no piece is
     /// held yet, and the current piece becomes the held one.
@@ -159,6 +161,12 @@ pub struct Rules {
     pub timing: Option<Timing>,
     /// The garbage rows that rise from below; `None` without garbage.
     pub garbage: Option<Garbage>,
+    /// Number of players: 1, or 2 who send each other garbage in a [match](super::Match).
+    pub players: u8,
+    /// Whether a piece that is blocked after a clear appears higher, in the first row where it is free.
+    pub clutch: bool,
+    /// Whether the current piece may appear higher: set by [`Rules::after`] for one piece, false in the rules of a game.
+    pub lifts: bool,
 }
 
 /// A rule set with a name.
@@ -193,10 +201,55 @@ const SIMPLIFIED: Rules = Rules {
     preview: 0,
     timing: None,
     garbage: None,
+    players: 1,
+    clutch: false,
+    lifts: false,
+};
+
+const MODERN: Rules = Rules {
+    height: 40,
+    rows_above: 20,
+    randomizer: Randomizer::Bag7,
+    top_out: TopOut::LockOut,
+    orientations: OrientationTable::Guideline,
+    reach: Reach::Moves,
+    rotation_system: RotationSystem::Srs,
+    spin_rule: SpinRule::TSpins,
+    hold: true,
+    clear_points: ClearPoints::Guideline,
+    attack_table: AttackTable::Jstris,
+    preview: 5,
+    ..SIMPLIFIED
+};
+
+/// TETR.IO's league, at two pieces a second: what takes time there takes pieces here.
+const TETRIO: Rules = Rules {
+    rows_above: 18, // pieces appear above the 20 rows that players see
+    top_out: TopOut::SpawnBlocked,
+    rotation_system: RotationSystem::SrsPlus,
+    half_turns: HalfTurns::Tetrio,
+    spin_rule: SpinRule::AllMiniPlus,
+    clear_points: ClearPoints::Attack,
+    attack_table: AttackTable::Tetrio,
+    garbage: Some(Garbage {
+        hole_move_chance: 0.0,
+        hole_change_chance: 1.0,
+        hole_other_column: false,
+        delay_pieces: 0,
+        rows_per_piece: 8,
+        most_waiting: u8::MAX,
+        opening_pieces: 14,
+        multiplier_growth: 0.008,
+        multiplier_after: 180,
+        meets_in_flight: true,
+        ..Garbage::DEFAULT
+    }),
+    clutch: true,
+    ..MODERN
 };
 
 /// All presets. The first is the default.
-pub static PRESETS: [Preset; 8] = [
+pub static PRESETS: [Preset; 12] = [
     Preset {
         name: "simplified",
         source: "simplified Tetris of the research literature (MDPTetris; Thiery and Scherrer 2009)",
@@ -243,21 +296,7 @@ pub static PRESETS: [Preset; 8] = [
     Preset {
         name: "guideline",
         source: "the game people play: turns with kicks, hold, five pieces shown, 20 visible rows and 20 above them",
-        rules: Rules {
-            height: 40,
-            rows_above: 20,
-            randomizer: Randomizer::Bag7,
-            top_out: TopOut::LockOut,
-            orientations: OrientationTable::Guideline,
-            reach: Reach::Moves,
-            rotation_system: RotationSystem::Srs,
-            spin_rule: SpinRule::TSpins,
-            hold: true,
-            clear_points: ClearPoints::Guideline,
-            attack_table: AttackTable::Jstris,
-            preview: 5,
-            ..SIMPLIFIED
-        },
+        rules: MODERN,
     },
     Preset {
         name: "nes",
@@ -284,6 +323,64 @@ pub static PRESETS: [Preset; 8] = [
             top_out: TopOut::Sink,
             scoring: Scoring { piece: 0.0, lines: [0.0; 4], game_end: -1.0 },
             ..SIMPLIFIED
+        },
+    },
+    Preset {
+        name: "tetrio",
+        source: "TETR.IO's league since its second season, at two pieces a second (halp1/triangle): spins of all pieces, surges, \
+                 garbage of opponents",
+        rules: TETRIO,
+    },
+    Preset {
+        name: "tetrio_season_1",
+        source: "TETR.IO's league in its first season: T-spins, and back-to-back chains that add more the longer they are",
+        rules: Rules {
+            spin_rule: SpinRule::TSpinsStrict,
+            attack_table: AttackTable::TetrioSeason1,
+            garbage: match TETRIO.garbage {
+                Some(garbage) => Some(Garbage { opening_pieces: 0, ..garbage }),
+                None => None,
+            },
+            ..TETRIO
+        },
+    },
+    Preset {
+        name: "botris",
+        source: "Botris, the arena of bots (libtris): pieces that cannot move spin; garbage waits until pieces clear nothing",
+        rules: Rules {
+            rotation_system: RotationSystem::Srs,
+            half_turns: HalfTurns::None,
+            spin_rule: SpinRule::Immobile,
+            rows_above: 20,
+            attack_table: AttackTable::Botris,
+            garbage: Some(Garbage {
+                hole_other_column: false,
+                holes_when_sent: true,
+                delay_skips_clears: true,
+                most_waiting: u8::MAX,
+                ..Garbage::DEFAULT
+            }),
+            clutch: false,
+            ..TETRIO
+        },
+    },
+    Preset {
+        name: "versus_simple",
+        source: "two players with the plainest attack: lines of a clear and T-spins, garbage that rises at once",
+        rules: Rules {
+            top_out: TopOut::SpawnBlocked,
+            clear_points: ClearPoints::Attack,
+            attack_table: AttackTable::Simple,
+            garbage: Some(Garbage {
+                hole_move_chance: 0.0,
+                hole_change_chance: 1.0,
+                hole_other_column: false,
+                delay_pieces: 0,
+                rises_after_clears: true,
+                most_waiting: u8::MAX,
+                ..Garbage::DEFAULT
+            }),
+            ..MODERN
         },
     },
 ];
@@ -320,6 +417,22 @@ impl Rules {
     /// Whether these rules end games. Only [`TopOut::Sink`] does not.
     pub fn end_games(&self) -> bool {
         self.top_out != TopOut::Sink
+    }
+
+    /// Whether two players send each other garbage.
+    #[inline]
+    pub const fn is_match(&self) -> bool {
+        self.players == 2
+    }
+
+    /// The rules for the next piece after these clears: under [`Rules::clutch`], where it appears depends on them.
+    #[inline]
+    pub fn after(&self, chain: Chain) -> Cow<'_, Rules> {
+        if self.clutch && chain.clears > 0 {
+            Cow::Owned(Rules { lifts: true, ..*self })
+        } else {
+            Cow::Borrowed(self)
+        }
     }
 
     /// Number of visible rows: all rows except those above the field.

@@ -16,6 +16,12 @@ choice! {
         TSpinsStrict = 3, "t_spins_strict";
         /// T-spins as in t_spins, and spins of other pieces that can move neither sideways nor up.
         AllSpins = 4, "all_spins";
+        /// T-spins as in t_spins_strict, and mini spins of other pieces that can move neither sideways nor up.
+        AllMini = 5, "all_mini";
+        /// Like all_mini; a T that can move neither sideways nor up spins too, mini where its corners say nothing more.
+        AllMiniPlus = 6, "all_mini_plus";
+        /// Full spins of all pieces that can move neither sideways nor up, whatever their corners.
+        Immobile = 7, "immobile";
     }
 }
 
@@ -25,9 +31,10 @@ choice! {
 pub enum Spin {
     #[default]
     None = 0,
-    /// A T-spin with an open corner on the side that it points to.
+    /// A T-spin with an open corner on the side that it points to, or an [immobile](SpinRule::immobile) piece under
+    /// some rules.
     Mini = 1,
-    /// A T-spin, or under [`SpinRule::AllSpins`] an immobile piece of any kind.
+    /// A T-spin, or an [immobile](SpinRule::immobile) piece under some rules.
     Full = 2,
 }
 
@@ -40,9 +47,29 @@ impl SpinRule {
     /// Whether the n-th kick of a turn, counted from 0, makes a T-spin full, given the orientations before and after.
     pub(super) fn is_full_by_kick(self, kick: usize, from: usize, to: usize) -> bool {
         match self {
-            SpinRule::None => false,
-            SpinRule::TSpinsStrict => kick == 4 && [0, 2].contains(&from) && [1, 3].contains(&to),
+            SpinRule::None | SpinRule::Immobile => false,
             SpinRule::TSpins | SpinRule::AllSpins => kick >= 4,
+            SpinRule::TSpinsStrict | SpinRule::AllMini | SpinRule::AllMiniPlus => {
+                kick == 4 && [0, 2].contains(&from) && [1, 3].contains(&to)
+            }
+        }
+    }
+
+    /// Whether the full corners around a turned T make a spin.
+    #[inline]
+    pub(super) const fn has_corners(self) -> bool {
+        !matches!(self, SpinRule::None | SpinRule::Immobile)
+    }
+
+    /// The label of a piece that a turn has put where it can move neither sideways nor up; `is_t` says whether it is a
+    /// T.
+    #[inline]
+    pub(super) const fn immobile(self, is_t: bool) -> Spin {
+        match self {
+            SpinRule::None | SpinRule::TSpins | SpinRule::TSpinsStrict => Spin::None,
+            SpinRule::AllSpins | SpinRule::AllMini if is_t => Spin::None,
+            SpinRule::AllSpins | SpinRule::Immobile => Spin::Full,
+            SpinRule::AllMini | SpinRule::AllMiniPlus => Spin::Mini,
         }
     }
 }

@@ -117,17 +117,18 @@ impl ActionTable {
         self.drop(piece, action).filter(exists)
     }
 
-    /// Appends the mask of the pieces that can be placed on a playfield.
+    /// Appends the mask of the pieces that can be placed on a playfield, by the rules for the current piece.
     #[inline]
     pub(crate) fn append_mask<C: Column, const N: usize>(
         &self,
+        rules: &Rules,
         playfield: &PlayfieldOf<C, N>,
         hand: Hand,
         out: &mut Vec<u8>,
     ) {
-        self.append_mask_of(playfield, hand.current, out);
-        match hand.other_on(&self.rules, playfield) {
-            Some(other) => self.append_mask_of(playfield, other, out),
+        self.append_mask_of(rules, playfield, hand.current, out);
+        match hand.other_on(rules, playfield) {
+            Some(other) => self.append_mask_of(rules, playfield, other, out),
             None => out.resize(out.len() + self.num_actions - self.num_of_a_piece, 0),
         }
     }
@@ -135,19 +136,20 @@ impl ActionTable {
     #[inline]
     fn append_mask_of<C: Column, const N: usize>(
         &self,
+        rules: &Rules,
         playfield: &PlayfieldOf<C, N>,
         piece: Piece,
         out: &mut Vec<u8>,
     ) {
-        let are_keys = self.rules.action_model == ActionModel::Keypress;
-        if are_keys || every_placement_exists(&self.rules, playfield) {
+        let are_keys = rules.action_model == ActionModel::Keypress;
+        if are_keys || every_placement_exists(rules, playfield) {
             out.extend_from_slice(&self.masks[piece.index() * self.num_of_a_piece..][..self.num_of_a_piece]);
             return;
         }
         let start = out.len();
         out.resize(start + self.num_of_a_piece, 0);
-        for (_, placement) in Hand::only(piece).placements(&self.rules, playfield) {
-            out[start + placement.action(&self.rules) as usize] = 1;
+        for (_, placement) in Hand::only(piece).placements(rules, playfield) {
+            out[start + placement.action(rules) as usize] = 1;
         }
     }
 

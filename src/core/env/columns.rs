@@ -3,6 +3,7 @@
 //! Nothing here can fail, because [`EnvBatch`](super::EnvBatch) has checked the calls. An environment of the compact
 //! size takes at most 256 bytes, including the playfield before its last landing.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::engine::{
@@ -213,6 +214,11 @@ macro_rules! one_size {
 one_size!(Compact, Envs<u32, 16>);
 one_size!(General, Envs<u64, 32>);
 
+/// The side of a match on which an environment plays; `None` under rules of one player.
+fn side_of(config: &EnvConfig, i: usize) -> Option<u8> {
+    config.rules.is_match().then_some(i as u8 & 1)
+}
+
 impl<C: Column, const N: usize> Envs<C, N> {
     /// Bytes of one environment in all columns except garbage.
     pub(super) const ENV_BYTES: usize = size_of::<PlayfieldOf<C, N>>()
@@ -263,7 +269,8 @@ impl<C: Column, const N: usize> Envs<C, N> {
             envs.chains = vec![Default::default(); num_envs];
         }
         if config.rules.garbage.is_some() {
-            envs.incoming = vec![Incoming::default(); num_envs];
+            let garbage = Incoming::new(&config.rules);
+            envs.incoming = (0..num_envs).map(|i| garbage.on_side(side_of(config, i))).collect();
         }
         envs
     }
@@ -336,6 +343,12 @@ impl<C: Column, const N: usize> Envs<C, N> {
     #[inline]
     pub(super) fn incoming(&self, i: usize) -> Incoming {
         self.incoming.get(i).copied().unwrap_or_default()
+    }
+
+    /// The rules for the current piece of an environment.
+    #[inline]
+    pub(super) fn rules_now<'a>(&self, config: &'a EnvConfig, i: usize) -> Cow<'a, Rules> {
+        config.rules.after(self.chain(i).0)
     }
 
     /// The pieces that can be placed in an environment; `None` if there is no current piece.
@@ -419,7 +432,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             *chain = Default::default();
         }
         if let Some(incoming) = self.incoming.get_mut(i) {
-            *incoming = Incoming::default();
+            *incoming = Incoming::new(&config.rules).on_side(incoming.side);
         }
         self.appear(config, i);
         self.appear_steered(config, i);
@@ -437,7 +450,8 @@ impl<C: Column, const N: usize> Envs<C, N> {
     /// Moves the current piece, if any, to its spawn position in games where keys steer pieces.
     pub(crate) fn appear_steered(&mut self, config: &EnvConfig, i: usize) {
         if let Some(steered) = self.steered.get_mut(i) {
-            let spawn = |piece| SteeredPiece::spawn(&config.rules, &self.playfields[i], piece);
+            let rules = config.rules.after(self.chains.get(i).copied().unwrap_or_default().0);
+            let spawn = |piece| SteeredPiece::spawn(&rules, &self.playfields[i], piece);
             *steered = self.visible[i].current().map(spawn);
         }
     }

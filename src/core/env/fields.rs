@@ -292,6 +292,19 @@ fields![
         bounds: |config| within(0, config.rules.height.into()),
     },
     FieldInfo {
+        field: Field::Counts,
+        name: "counts",
+        description: "with clear_points or attack_table only: consecutive pieces, up to the last one, that cleared lines; difficult \
+                      clears in succession; pieces landed in this episode",
+        dtype: DataType::Int32,
+        dims: &[Dim::Fixed("3", 3)],
+        kind: Kind::Number,
+        role: Role::Observation,
+        needs: Some(CHAINS),
+        is_default: is_match,
+        bounds: count,
+    },
+    FieldInfo {
         field: Field::ActionMask,
         name: "action_mask",
         description: "true for the distinct placements that exist, and for every key that can be pressed; for an episode that \
@@ -368,14 +381,14 @@ fields![
         field: Field::End,
         name: "end",
         description: "why the episode has ended: 1 not ended, 2 topped out, 3 an action that did not exist, 4 the limit of steps, \
-                      6 out of pieces",
+                      6 out of pieces, 7 won, 8 drawn",
         dtype: DataType::Uint8,
         dims: &[],
         kind: Kind::Category,
         role: Role::Info,
         needs: None,
         is_default: |_| true,
-        bounds: |_| (Some(1.0), Some(6.0)),
+        bounds: |config| within(1, if config.rules.is_match() { 8 } else { 6 }),
     },
     FieldInfo {
         field: Field::InvalidAction,
@@ -475,6 +488,79 @@ fields![
         bounds: count,
     },
     FieldInfo {
+        field: Field::BackToBackCount,
+        name: "back_to_back_count",
+        description: "with clear_points or attack_table only: number of difficult clears in succession, up to the last clear",
+        dtype: DataType::Int32,
+        dims: &[],
+        kind: Kind::Number,
+        role: Role::Info,
+        needs: Some(CHAINS),
+        is_default: is_match,
+        bounds: count,
+    },
+    FieldInfo {
+        field: Field::Sent,
+        name: "sent",
+        description: "with garbage only: lines that left in this episode, after they cancelled waiting ones",
+        dtype: DataType::Int64,
+        dims: &[],
+        kind: Kind::Number,
+        role: Role::Info,
+        needs: Some(GARBAGE),
+        is_default: is_match,
+        bounds: count,
+    },
+    FieldInfo {
+        field: Field::Received,
+        name: "received",
+        description: "with garbage only: lines that arrived in this episode, to wait",
+        dtype: DataType::Int64,
+        dims: &[],
+        kind: Kind::Number,
+        role: Role::Info,
+        needs: Some(GARBAGE),
+        is_default: is_match,
+        bounds: count,
+    },
+    FieldInfo {
+        field: Field::Cancelled,
+        name: "cancelled",
+        description: "with garbage only: waiting lines that were cancelled in this episode",
+        dtype: DataType::Int64,
+        dims: &[],
+        kind: Kind::Number,
+        role: Role::Info,
+        needs: Some(GARBAGE),
+        is_default: is_match,
+        bounds: count,
+    },
+    FieldInfo {
+        field: Field::Surge,
+        name: "surge",
+        description: "with garbage only: lines of this episode that broken back-to-back chains sent",
+        dtype: DataType::Int64,
+        dims: &[],
+        kind: Kind::Number,
+        role: Role::Info,
+        needs: Some(GARBAGE),
+        is_default: is_match,
+        bounds: count,
+    },
+    FieldInfo {
+        field: Field::Won,
+        name: "won",
+        description: "with players 2 only: 1 if this episode was won, -1 if it was lost, 0 while it goes on, after a draw, and if a \
+                      limit cut it",
+        dtype: DataType::Int8,
+        dims: &[],
+        kind: Kind::Number,
+        role: Role::Info,
+        needs: Some(MATCH),
+        is_default: is_match,
+        bounds: |_| within(-1, 1),
+    },
+    FieldInfo {
         field: Field::Regret,
         name: "regret",
         description: "lines that the last placement is expected to cost against the best one, for a player that sees only the \
@@ -507,6 +593,8 @@ const SPINS: Needs = Needs {
     are_met: |rules| rules.spin_labels() > 1,
     refusal: "needs rules that distinguish spins, but these do not",
 };
+const MATCH: Needs =
+    Needs { are_met: Rules::is_match, refusal: "needs rules with players 2, but these have one player" };
 const FEW_CELLS: Needs = Needs {
     are_met: |rules| {
         let cells = u32::from(rules.width) * u32::from(rules.height);
@@ -518,6 +606,11 @@ const CHAINS: Needs = Needs {
     are_met: Rules::keeps_chain,
     refusal: "needs rules with clear_points or attack_table, but these have neither",
 };
+
+/// Whether two environments play each other.
+fn is_match(config: &EnvConfig) -> bool {
+    config.rules.is_match()
+}
 
 /// Whether a step can have an action that does not exist.
 fn can_be_invalid(config: &EnvConfig) -> bool {

@@ -79,7 +79,7 @@ use crate::engine::{
 use action_table::ActionTable;
 use columns::{AnyEnvs, Envs, each_size};
 use refusals::{one_each, one_each_or_one};
-use rows::EnvRows;
+use rows::{EnvRows, MatchRows, one_for};
 
 /// The contents of a restore: one entry per row, or one for all.
 #[derive(Clone, Copy, Debug)]
@@ -144,8 +144,14 @@ impl EnvBatch {
         {
             return Err(CreateError::FeatureWidth { set: features.width(), rules: config.rules.width });
         }
+        if config.rules.is_match() && !config.num_envs.is_multiple_of(2) {
+            return Err(CreateError::OddMatch(config.num_envs));
+        }
         let num_envs = config.num_envs as usize;
         seeding.check(num_envs)?;
+        if config.rules.is_match() {
+            seeding.check_matches(&MatchRows::All(num_envs / 2))?;
+        }
         let Rules { width, height, .. } = config.rules;
         let envs = if CompactPlayfield::fits(width, height) {
             AnyEnvs::Compact(Envs::new(&config, seeding))
@@ -180,8 +186,10 @@ impl EnvBatch {
     /// The errors of [`EnvBatch::reset`].
     pub fn check_reset(&self, env_ids: Option<&[u32]>, seeding: Option<&Seeding>) -> Result<(), ResetError> {
         let rows = self.rows(env_ids)?;
+        let matches = self.matches(rows)?;
         if let Some(seeding) = seeding {
             seeding.check(rows.len())?;
+            seeding.check_matches(&matches)?;
         }
         Ok(())
     }
@@ -211,6 +219,7 @@ impl EnvBatch {
     /// The errors of [`EnvBatch::step`].
     pub fn check_step(&self, actions: &[i32], env_ids: Option<&[u32]>) -> Result<(), StepError> {
         let rows = self.rows(env_ids)?;
+        self.matches(rows)?;
         one_each("actions", actions.len(), rows.len())?;
         each_size!(&self.envs, envs => envs.check_step(&self.config, &self.table, rows, actions))
     }
@@ -309,11 +318,21 @@ impl EnvBatch {
     pub fn check_restore(&self, env_ids: Option<&[u32]>, restored: Restored<'_>) -> Result<(), RestoreError> {
         let rows = self.rows(env_ids)?;
         let rules = &self.config.rules;
+        let matches = self.matches(rows)?;
         match restored {
             Restored::States(states) => {
                 one_each_or_one("states", states.len(), rows.len())?;
-                if let Some(row) = states.iter().position(|state| state.rules() != rules) {
+                // One side of a match may go on alone, with garbage that is dealt.
+                let is_of = |state: &EnvState| {
+                    state.rules() == rules || Rules { players: 1, ..*state.rules() } == *rules
+                };
+                if let Some(row) = states.iter().position(|state| !is_of(state)) {
                     return Err(RestoreError::OtherRules { row });
+                }
+                for [row, other] in matches.iter() {
+                    if !one_for(states, row).is_against(one_for(states, other)) {
+                        return Err(RestoreError::OtherMatch { row, other });
+                    }
                 }
             }
             Restored::Positions(positions) => {
@@ -441,6 +460,11 @@ impl EnvBatch {
     #[inline]
     fn rows<'a>(&self, env_ids: Option<&'a [u32]>) -> Result<EnvRows<'a>, EnvIdError> {
         EnvRows::of(env_ids, self.config.num_envs)
+    }
+
+    /// The matches of a call; none under rules of one player.
+    fn matches(&self, rows: EnvRows<'_>) -> Result<MatchRows, EnvIdError> {
+        if self.config.rules.is_match() { rows.matches() } else { Ok(MatchRows::All(0)) }
     }
 
     /// The environments in a list that has been checked.

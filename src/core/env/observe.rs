@@ -2,7 +2,7 @@
 //!
 //! Fields are written in the form of the wire, little-endian and row-major, so they are never copied again.
 
-use crate::engine::{Column, EpisodeEnd, Piece, PieceCells, Spin, land_at};
+use crate::engine::{Chain, Column, EpisodeEnd, Piece, PieceCells, Spin, land_at};
 use crate::features::{FeatureSet, Seen};
 
 use super::EnvConfig;
@@ -78,7 +78,25 @@ impl<C: Column, const N: usize> Envs<C, N> {
             Field::Combo => {
                 out.extend(rows.envs().flat_map(|i| i32::from(self.chain(i).0.clears).to_le_bytes()))
             }
-            Field::BackToBack => out.extend(rows.envs().map(|i| u8::from(self.chain(i).0.back_to_back))),
+            Field::BackToBack => out.extend(rows.envs().map(|i| u8::from(self.chain(i).0.back_to_back > 0))),
+            Field::Counts => out.extend(
+                rows.envs()
+                    .flat_map(|i| {
+                        let Chain { clears, back_to_back } = self.chain(i).0;
+                        let pieces = i32::try_from(self.statistics[i].pieces).unwrap_or(i32::MAX);
+                        [clears.into(), back_to_back.into(), pieces].map(i32::to_le_bytes)
+                    })
+                    .flatten(),
+            ),
+            Field::BackToBackCount => {
+                let count = |i| i32::from(self.chain(i).0.back_to_back).to_le_bytes();
+                out.extend(rows.envs().flat_map(count));
+            }
+            Field::Sent => self.write_u64(rows, out, |i| self.incoming(i).exchanged.sent),
+            Field::Received => self.write_u64(rows, out, |i| self.incoming(i).exchanged.received),
+            Field::Cancelled => self.write_u64(rows, out, |i| self.incoming(i).exchanged.cancelled),
+            Field::Surge => self.write_u64(rows, out, |i| self.incoming(i).exchanged.surged),
+            Field::Won => out.extend(rows.envs().map(|i| EpisodeEnd::won(self.phases[i].end()) as u8)),
             Field::Regret => self.write_u64(rows, out, |i| self.regret(config, i).to_bits()),
             Field::LandingRow => {
                 let row = |last: &LastLanding<C, N>| last.came_to_rest(&config.rules).1 as i8;
@@ -107,7 +125,9 @@ impl<C: Column, const N: usize> Envs<C, N> {
     fn append_mask(&self, config: &EnvConfig, table: &ActionTable, i: usize, out: &mut Vec<u8>) {
         match (self.phases[i], self.hand(&config.rules, i)) {
             (EpisodePhase::Running, Some(_)) if config.rules.steers() => self.append_keys(config, i, out),
-            (EpisodePhase::Running, Some(hand)) => table.append_mask(&self.playfields[i], hand, out),
+            (EpisodePhase::Running, Some(hand)) => {
+                table.append_mask(&self.rules_now(config, i), &self.playfields[i], hand, out);
+            }
             (EpisodePhase::NotStarted, _) => out.extend_from_slice(table.not_started_mask()),
             (EpisodePhase::Ended(_), _) | (EpisodePhase::Running, None) => {
                 out.extend_from_slice(table.waiting_mask());

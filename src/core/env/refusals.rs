@@ -20,6 +20,14 @@ pub enum EnvIdError {
         row: u32,
         env_id: u32,
     },
+    /// The list has one side of a match without the other.
+    #[error("environment {env_id} plays against environment {opponent}, which must be in the same call")]
+    Alone {
+        /// Index of the id in the list.
+        row: u32,
+        env_id: u32,
+        opponent: u32,
+    },
 }
 
 /// A list of the wrong length: it should have one entry per row, or one for all if `or_one` allows that.
@@ -53,6 +61,9 @@ pub enum CreateError {
     /// The number of environments is 0.
     #[error("num_envs is 0, expected at least 1")]
     NoEnvironments,
+    /// Rules of two players for an odd number of environments.
+    #[error("num_envs is {0}, expected an even number: two environments play each other")]
+    OddMatch(u32),
     /// The features are resolved for another width.
     #[error("the features are for width {set}, the playfield has {rules}")]
     FeatureWidth {
@@ -74,6 +85,14 @@ pub enum SeedingError {
     WrongLength(#[from] WrongLength),
     #[error("piece sequence {0} is empty")]
     EmptySequence(usize),
+    /// The two sides of a match have different seeds.
+    #[error("seed {row} is {got}, expected {expected}: both sides of a match have the same seed")]
+    MatchSeeds {
+        /// Index of the seed in the list.
+        row: usize,
+        got: u64,
+        expected: u64,
+    },
 }
 
 /// The reason why a reset is refused.
@@ -204,6 +223,14 @@ pub enum RestoreError {
     OtherRules {
         /// Index of the state in the list.
         row: usize,
+    },
+    /// Two states are not the sides of one match at the same turn.
+    #[error("states {row} and {other} are not the two sides of one match at the same turn, in this order")]
+    OtherMatch {
+        /// Index of the state of the first side in the list.
+        row: usize,
+        /// Index of the state of the second side.
+        other: usize,
     },
     /// A position cannot be played from.
     #[error("position {row}: {error}")]

@@ -30,9 +30,52 @@ impl<'a> EnvRows<'a> {
         self.env_ids.map_or(row, |env_ids| env_ids[row] as usize)
     }
 
+    /// The rows of the matches in the call: those of the first and of the second side. Both must be there.
+    pub(super) fn matches(self) -> Result<MatchRows, EnvIdError> {
+        let Some(env_ids) = self.env_ids else { return Ok(MatchRows::All(self.len() / 2)) };
+        let mut order: Vec<usize> = (0..env_ids.len()).collect();
+        order.sort_unstable_by_key(|&row| env_ids[row]);
+        let (mut rows, mut left) = (Vec::with_capacity(order.len() / 2), order.as_slice());
+        while let [first, rest @ ..] = left {
+            let (env_id, opponent) = (env_ids[*first], env_ids[*first] ^ 1);
+            let second = rest.first().filter(|second| env_ids[**second] == opponent);
+            let Some(&second) = second else {
+                return Err(EnvIdError::Alone { row: *first as u32, env_id, opponent });
+            };
+            rows.push([*first, second]);
+            left = &rest[1..];
+        }
+        Ok(MatchRows::Listed(rows))
+    }
+
+    /// The row of the first side of the match to which this row belongs.
+    pub(super) fn first_side(self, row: usize) -> usize {
+        let Some(env_ids) = self.env_ids else { return row & !1 };
+        let first = env_ids[row] & !1;
+        env_ids.iter().position(|&env_id| env_id == first).unwrap_or(row)
+    }
+
     /// The environment of each row, in the order of the rows.
     pub(super) fn envs(self) -> impl ExactSizeIterator<Item = usize> {
         (0..self.len()).map(move |row| self.env(row))
+    }
+}
+
+/// The rows of the matches in a call.
+pub(super) enum MatchRows {
+    /// This many matches; the rows are the environments.
+    All(usize),
+    Listed(Vec<[usize; 2]>),
+}
+
+impl MatchRows {
+    /// The rows of the first and the second side of each match.
+    pub(super) fn iter(&self) -> impl Iterator<Item = [usize; 2]> {
+        let (all, listed) = match self {
+            MatchRows::All(matches) => (*matches, [].as_slice()),
+            MatchRows::Listed(rows) => (0, rows.as_slice()),
+        };
+        (0..all).map(|number| [2 * number, 2 * number + 1]).chain(listed.iter().copied())
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::config::EnvConfig;
 use super::refusals::{SeedingError, one_each, one_each_or_one};
-use super::rows::one_for;
+use super::rows::{MatchRows, one_for};
 use crate::engine::rng::{Tag, word};
 use crate::engine::{Dealer, Piece};
 
@@ -36,9 +36,22 @@ impl Seeding {
         Ok(())
     }
 
+    /// Refuses different seeds for the two sides of a match.
+    pub(super) fn check_matches(&self, matches: &MatchRows) -> Result<(), SeedingError> {
+        let Seeding::Seeds(seeds) = self else { return Ok(()) };
+        match matches.iter().find(|[first, second]| seeds[*first] != seeds[*second]) {
+            Some([first, row]) => {
+                Err(SeedingError::MatchSeeds { row, got: seeds[row], expected: seeds[first] })
+            }
+            None => Ok(()),
+        }
+    }
+
     /// The dealer of environment `env` in row `row` of a call, and its seed; 0 for explicit pieces.
     pub(super) fn dealer(&self, config: &EnvConfig, row: usize, env: usize) -> (Dealer, u64) {
         let seed = match self {
+            // Both sides of a match have the seed of the first one.
+            Seeding::Seed(seed) if config.rules.is_match() => word(*seed, Tag::Environment, env as u64 & !1),
             Seeding::Seed(seed) => word(*seed, Tag::Environment, env as u64),
             Seeding::Seeds(seeds) => seeds[row],
             Seeding::PieceSequences(sequences) => {

@@ -41,7 +41,7 @@ impl EnvBatch {
     pub fn slot(&self, env_id: u32) -> EnvSlot {
         let i = env_id as usize;
         each_size!(&self.envs, envs => match (envs.phases[i], envs.dealers[i].state(&self.config.rules.pieces).source) {
-            (EpisodePhase::NotStarted, DealerSource::Sequence(pieces)) => EnvSlot::Sequenced(pieces),
+            (EpisodePhase::NotStarted, DealerSource::Sequence { pieces, .. }) => EnvSlot::Sequenced(pieces),
             (EpisodePhase::NotStarted, DealerSource::Seed { .. } | DealerSource::OtherSeed { .. }) => EnvSlot::Seeded(envs.episodes[i].env_seed),
             (EpisodePhase::Running | EpisodePhase::Ended(_), _) => EnvSlot::Begun(Box::new(self.state(env_id))),
         })

@@ -42,6 +42,15 @@ impl EnvState {
         &self.rules
     }
 
+    /// Whether this is the first side of a match and the other state the second one, at the same turn.
+    pub(super) fn is_against(&self, other: &EnvState) -> bool {
+        let place = |state: &EnvState| (state.episode, state.statistics.steps, state.end.is_some());
+        let sides = [self.incoming.side, other.incoming.side];
+        sides == [Some(0), Some(1)]
+            && place(self) == place(other)
+            && self.dealer.seed() == other.dealer.seed()
+    }
+
     /// Cells of the playfield, without the current piece.
     pub fn playfield(&self) -> &Playfield {
         &self.playfield
@@ -208,6 +217,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             if let Some(reseed) = reseed
                 && self.dealers[i].seed().is_some()
             {
+                let row = if config.rules.is_match() { all.first_side(row) } else { row };
                 let seed = word(reseed, Tag::Reseed, row as u64);
                 self.dealers[i].reseed(seed);
                 self.episodes[i].env_seed = seed;
@@ -232,7 +242,8 @@ impl<C: Column, const N: usize> Envs<C, N> {
             *chain = state.chain;
         }
         if let Some(incoming) = self.incoming.get_mut(i) {
-            *incoming = state.incoming;
+            // A side of a match goes on alone, or against the environment beside this one.
+            *incoming = state.incoming.on_side(incoming.side);
         }
         self.dealers[i] = state.dealer.clone();
         self.phases[i] = state.end.map_or(EpisodePhase::Running, EpisodePhase::Ended);

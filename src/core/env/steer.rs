@@ -15,7 +15,8 @@ impl<C: Column, const N: usize> Envs<C, N> {
     #[inline(never)] // keep it out of the hot loop of straight drops
     pub(super) fn has_key(&self, config: &EnvConfig, i: usize, key: Key) -> bool {
         let has_key = |piece: SteeredPiece| {
-            piece.has_key(&config.rules, &self.playfields[i], key, self.held(i), self.next(i))
+            let rules = self.rules_now(config, i);
+            piece.has_key(&rules, &self.playfields[i], key, self.held(i), self.next(i))
         };
         self.steered(i).is_some_and(has_key)
     }
@@ -27,7 +28,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
 
     /// Performs one key in a running environment.
     pub(super) fn steer(&mut self, config: &EnvConfig, i: usize, key: Key) -> (f64, Option<EpisodeEnd>) {
-        let rules = &config.rules;
+        let rules = &*self.rules_now(config, i);
         // Under this policy, the step has been checked already.
         let is_checked = config.invalid_action_policy == InvalidActionPolicy::Reject;
         if !is_checked && !self.has_key(config, i, key) {
@@ -55,7 +56,8 @@ impl<C: Column, const N: usize> Envs<C, N> {
     /// Holds the current piece. The held piece replaces it or, without one, the next piece does and all later ones move
     /// up.
     fn hold(&mut self, config: &EnvConfig, i: usize, piece: SteeredPiece) {
-        let swapped = piece.swapped(&config.rules, &self.playfields[i], self.held(i), self.next(i));
+        let rules = self.rules_now(config, i);
+        let swapped = piece.swapped(&rules, &self.playfields[i], self.held(i), self.next(i));
         let swapped = swapped.expect("a key that can be pressed");
         self.visible[i].hold(&mut self.held[i], &mut self.dealers[i], config.rules.preview);
         debug_assert_eq!(self.visible[i].current().map(Tetromino::letter), Some(swapped.tetromino.letter()));

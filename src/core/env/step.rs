@@ -5,8 +5,8 @@
 //! the current piece, and keys that steer it ([`steer`](super::steer)).
 
 use crate::engine::{
-    ActionModel, Chain, Column, Counted, EpisodeEnd, Key, Landed, Piece, Placement, Rules, Spin,
-    comes_to_rest, lock, settle,
+    ActionModel, Chain, ClearPoints, Column, Counted, EpisodeEnd, Key, Landed, Piece, Placement, Rules, Spin,
+    comes_to_rest, exchange, land_at, lock, settle,
 };
 
 use super::action_table::ActionTable;
@@ -120,6 +120,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         Self: OneSize,
     {
         match config.rules.action_model {
+            _ if config.rules.is_match() => self.step_matches(config, table, rows, actions, outcome),
             ActionModel::Placement if table.has_drops() => {
                 self.step_each(config, rows, actions, outcome, |envs, i, action| {
                     envs.place(config, table, i, action as usize)
@@ -179,6 +180,79 @@ impl<C: Column, const N: usize> Envs<C, N> {
         }
     }
 
+    /// Performs a turn of each match: the placements of both sides, then the exchange of lines.
+    fn step_matches(
+        &mut self,
+        config: &EnvConfig,
+        table: &ActionTable,
+        rows: EnvRows<'_>,
+        actions: &[i32],
+        outcome: &mut StepOutcome,
+    ) where
+        Self: OneSize,
+    {
+        let StepOutcome { rewards, terminated, truncated, finals } = outcome;
+        refill(rewards, rows.len());
+        refill(terminated, rows.len());
+        refill(truncated, rows.len());
+        let matches = rows.matches().expect("both sides are in a call that has been checked");
+        for sides in matches.iter() {
+            let envs = sides.map(|row| rows.env(row));
+            if self.phases[envs[0]].end().is_some() {
+                envs.into_iter().for_each(|i| self.begin_next(config, i));
+                continue;
+            }
+            let mut act = |side: usize| match table.has_drops() {
+                true => self.place(config, table, envs[side], actions[sides[side]] as usize),
+                false => self.place_of_hand(config, envs[side], actions[sides[side]]),
+            };
+            let moved = [act(0), act(1)];
+            let after = self.after_turn(&config.rules, envs, moved);
+            for (row, (reward, end)) in sides.into_iter().zip(after) {
+                rewards[row] = reward as f32;
+                if let Some(end) = end {
+                    terminated[row] = end.is_terminated();
+                    truncated[row] = !end.is_terminated();
+                    self.phases[rows.env(row)] = EpisodePhase::Ended(end);
+                }
+            }
+        }
+        finals.rows.clear();
+        let final_envs = Self::of(&mut finals.envs);
+        final_envs.clear();
+        if config.autoreset_mode == AutoresetMode::SameStep {
+            for row in (0..rows.len()).filter(|&row| terminated[row] || truncated[row]) {
+                let i = rows.env(row);
+                finals.rows.push(row as u32);
+                final_envs.push_copy(self, i);
+                self.begin_next(config, i);
+            }
+        }
+    }
+
+    /// Exchanges lines after both sides of a match have moved, given the reward of each move and whether it ended the
+    /// episode. Returns the rewards of the turn and the ends of both episodes.
+    fn after_turn(
+        &mut self,
+        rules: &Rules,
+        envs: [usize; 2],
+        moved: [(f64, Option<EpisodeEnd>); 2],
+    ) -> [(f64, Option<EpisodeEnd>); 2] {
+        let [first, second] = self.incoming.get_disjoint_mut(envs).expect("two environments");
+        let holes = |side: usize| self.dealers[envs[side]].holes(Some(side as u8));
+        let arrived = exchange(rules, [(first, holes(0)), (second, holes(1))]).map(|attack| attack.lines());
+        let ends = EpisodeEnd::of_match(moved.map(|(_, end)| end));
+        [0, 1].map(|side| {
+            let more = match rules.clear_points {
+                ClearPoints::Exchange => f64::from(arrived[1 - side]) - f64::from(arrived[side]),
+                ClearPoints::Result => EpisodeEnd::won(ends[side]).into(),
+                _ => 0.0,
+            };
+            self.statistics[envs[side]].episode_return += more;
+            (moved[side].0 + more, ends[side])
+        })
+    }
+
     /// Performs a placement in a running environment.
     #[inline]
     fn place(
@@ -209,7 +283,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     fn chosen(&self, config: &EnvConfig, i: usize, action: i32) -> Option<(Piece, Placement)> {
         let placement = Placement::from_action(action as u32, &config.rules);
         let hand = self.hand(&config.rules, i)?;
-        let piece = hand.can_place(&config.rules, &self.playfields[i], placement)?;
+        let piece = hand.can_place(&self.rules_now(config, i), &self.playfields[i], placement)?;
         Some((piece, placement))
     }
 
@@ -315,13 +389,17 @@ impl<C: Column, const N: usize> Envs<C, N> {
         (landed, spin): (Landed, Spin),
         next: Option<Piece>,
     ) -> (f64, Landed) {
+        let cleared = self.last_landings[i].filter(|_| landed.lines > 0).map_or(0, |last| {
+            let (shape, row, column) = last.came_to_rest(rules);
+            land_at(rules, &last.before, shape, row, column).vanished_rows().to_u64()
+        });
         let mut no_chain = (Chain::default(), 0);
         let (chain, attack) = self.chains.get_mut(i).unwrap_or(&mut no_chain);
-        let piece = (self.dealers[i].garbage_seed(), self.statistics[i].pieces);
-        let playfield = &mut self.playfields[i];
-        let Counted { landed, points, sent } =
-            landed.counted(rules, playfield, (spin, chain), &mut self.incoming[i], piece, next);
-        *attack = (*attack + u64::from(sent)).min(MAX_COUNT);
+        let piece = (self.dealers[i].holes(self.incoming[i].side), self.statistics[i].pieces);
+        let kind = (spin, cleared, chain);
+        let Counted { landed, points, attack: sent, .. } =
+            landed.counted(rules, &mut self.playfields[i], kind, piece, &mut self.incoming[i], next);
+        *attack = (*attack + u64::from(sent.lines())).min(MAX_COUNT);
         (points, landed)
     }
 

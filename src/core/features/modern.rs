@@ -26,7 +26,7 @@ pub(super) fn clears(seen: &Seen<'_>, index: usize) -> f64 {
 pub(super) fn base_attack(seen: &Seen<'_>) -> f64 {
     let Seen { landing, spin, .. } = *seen;
     let is_perfect = landing.lines > 0 && landing.afterstate.occupied_rows() == 0;
-    Clear { lines: landing.lines, spin, is_perfect }.base_attack().into()
+    Clear { lines: landing.lines, spin, is_perfect, ..Clear::default() }.base_attack().into()
 }
 
 /// 1 if the piece is a T that clears nothing by a full spin, else 0.

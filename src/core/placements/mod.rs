@@ -10,8 +10,8 @@ pub use columns::{Options, Placements, bytes_per_cell_row};
 use columns::write_rows;
 
 use crate::engine::{
-    Chain, Column, Hand, HandPaths, Landed, MovingPiece, Piece, Placement, Playfield, PlayfieldOf, Rules,
-    comes_to_rest, drops, every_choice_always_exists, is_locked_out, land, land_at,
+    Chain, Clear, Column, Hand, HandPaths, Landed, MovingPiece, Piece, Placement, Playfield, PlayfieldOf,
+    Rules, comes_to_rest, drops, every_choice_always_exists, is_locked_out, land, land_at,
 };
 use crate::features::kernel::{
     Extractor, Kernel, LaneBounds, LaneWork, Lanes, Measurements, PlacementRows, RestingPiece, Together,
@@ -34,7 +34,8 @@ pub struct Position {
 
 /// Number of placements of a position under these rules.
 pub fn num_rows(rules: &Rules, position: &Position) -> u32 {
-    position.hand.map_or(0, |hand| hand.num_placements(rules, &position.playfield))
+    let rules = rules.after(position.chain);
+    position.hand.map_or(0, |hand| hand.num_placements(&rules, &position.playfield))
 }
 
 /// Rough time of [`enumerate`] for `num_positions`, in nanoseconds on one core.
@@ -291,7 +292,7 @@ fn enumerate_hands(
     options: Options,
 ) -> Placements {
     let num_rows = positions.iter().map(|position| num_rows(rules, position) as usize).sum();
-    enumerate_each(rules, positions, num_rows, set, together, options, |_, hand, playfield| {
+    enumerate_each(rules, positions, num_rows, set, together, options, |_, rules, hand, playfield| {
         hand.placements(rules, playfield)
     })
 }
@@ -311,7 +312,7 @@ pub fn enumerate_only(
     assert_eq!(positions.len(), only.len(), "one placement for each position");
     let together = Together::new(set, None).map(|together| (kernel, together));
     let together = together.as_ref();
-    let chosen = |at: usize, hand: &Hand, playfield: &Playfield| {
+    let chosen = |at: usize, rules: &Rules, hand: &Hand, playfield: &Playfield| {
         let piece = hand.can_place(rules, playfield, only[at]);
         piece.map(|piece| (piece, only[at])).into_iter().collect()
     };
@@ -328,7 +329,7 @@ fn enumerate_each(
     set: Option<&FeatureSet>,
     together: Option<&(Kernel, Together)>,
     options: Options,
-    chosen: impl Fn(usize, &Hand, &Playfield) -> Vec<(Piece, Placement)>,
+    chosen: impl Fn(usize, &Rules, &Hand, &Playfield) -> Vec<(Piece, Placement)>,
 ) -> Placements {
     let max_cells = if options.cells { rules.pieces.max_cells() } else { 0 };
     let mut vector = vec![0.0; set.map_or(0, FeatureSet::len)];
@@ -337,8 +338,9 @@ fn enumerate_each(
         columns.key_offsets.push(0);
     }
     for (at, position) in positions.iter().enumerate() {
+        let rules = &*rules.after(position.chain);
         if let Some(hand) = &position.hand {
-            let all = chosen(at, hand, &position.playfield);
+            let all = chosen(at, rules, hand, &position.playfield);
             if options.keys {
                 columns.push_keys(&HandPaths::towards(rules, &position.playfield, &all), &all);
             }
@@ -378,10 +380,12 @@ fn enumerate_each(
                 };
                 let mut chain = position.chain;
                 let is_perfect = landed.lines > 0 && is_empty;
-                let (points, attack) = landed.worth_if(rules, is_perfect, placement.spin(), &mut chain);
+                let clear =
+                    Clear { lines: landed.lines, spin: placement.spin(), is_perfect, has_garbage: false };
+                let (points, attack) = landed.worth_if(rules, 1.0, clear, &mut chain);
                 columns.rewards.push(points as f32);
                 if rules.keeps_chain() {
-                    columns.attacks.push(attack as u8); // 10 for a perfect clear, else 6 + 1 + 5 at most
+                    columns.attacks.push(attack.min(u8::MAX.into()) as u8);
                 }
                 columns.lines.push(landed.lines);
                 columns.terminated.push(landed.terminal);

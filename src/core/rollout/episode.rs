@@ -11,8 +11,8 @@ use super::record::{GameRecord, PackedActions};
 use super::slice_players::{Fast, Placer, SlicePlayer, ahead};
 use crate::agents::{Agent, AgentRng, Decision, Kernel, Sight, Thought};
 use crate::engine::{
-    ActionModel, Column, Dealer, Game, Incoming, KeyEffect, Landed, MAX_PREVIEW, MovingPiece, Piece, Rules,
-    TopOut,
+    ActionModel, Column, Dealer, Game, Holes, Incoming, KeyEffect, Landed, MAX_PREVIEW, MovingPiece, Piece,
+    Placement, RestedPiece, Rules, TopOut, comes_to_rest,
 };
 use crate::features::kernel::{Ahead, LaneBounds, LaneWork, Lanes, dispatch, rows_for};
 
@@ -84,10 +84,29 @@ impl Episode {
             dealer,
             rng,
             held: None,
-            incoming: Incoming::default(),
+            incoming: Incoming::new(rules),
             turn: None,
             steps: 0,
             notes: None,
+        }
+    }
+
+    /// An episode like this on a side of a match, 0 or 1.
+    #[must_use]
+    pub(super) fn on_side(self, side: u8) -> Episode {
+        Episode { incoming: self.incoming.on_side(Some(side)), ..self }
+    }
+
+    /// The garbage of the episode and the choice of its holes, for the exchange of a match.
+    pub(super) fn garbage(&mut self) -> (&mut Incoming, Holes<'_>) {
+        let holes = self.dealer.holes(self.incoming.side);
+        (&mut self.incoming, holes)
+    }
+
+    /// Deals the next piece, which ends the game if it is blocked, unless one is in play.
+    pub(super) fn prepare(&mut self, rules: &Rules) {
+        if self.turn.is_none() && self.game.end.is_none() {
+            self.turn = self.deal(rules);
         }
     }
 
@@ -215,6 +234,7 @@ impl Episode {
 
     /// Lets the agent think, and plays its decision once it has one.
     fn think(&mut self, rules: &Rules, agent: &Agent, kernel: Kernel, piece: Piece, mut thought: Thought) {
+        let rules = &*rules.after(self.game.chain);
         let mut shown = [piece; MAX_PREVIEW as usize];
         let Ahead { shown: next, odds } = ahead(&self.dealer, rules, &mut shown);
         let Game { playfield, lines, pieces, .. } = &self.game;
@@ -227,10 +247,9 @@ impl Episode {
         match (decision, rules.action_model) {
             (Decision::Place(placement), ActionModel::Placement) => {
                 let placed = if placement.hold { self.hold(piece) } else { piece };
-                let landed = self.game.place(rules, placed, placement);
-                self.rise(rules, landed);
+                let landed = self.place(rules, placed, placement);
                 self.steps += 1;
-                self.note(placement.action(rules), Some(landed.0));
+                self.note(placement.action(rules), Some(landed));
             }
             _ => {
                 let piece = MovingPiece::spawn(rules, playfield, piece);
@@ -245,10 +264,22 @@ impl Episode {
         self.held.replace(piece).unwrap_or_else(next)
     }
 
-    /// Applies garbage after a landing.
-    fn rise(&mut self, rules: &Rules, landed: (Landed, u32)) {
-        let seed = self.dealer.garbage_seed();
-        self.game.rise(rules, seed, landed, &mut self.incoming);
+    /// Places a piece, and applies garbage if the rules have some.
+    fn place(&mut self, rules: &Rules, piece: Piece, placement: Placement) -> Landed {
+        if rules.garbage.is_none() {
+            return self.game.place(rules, piece, placement).0;
+        }
+        let (shape, row) = comes_to_rest(rules, &self.game.playfield, piece, placement);
+        self.rest(rules, RestedPiece { shape, row, column: placement.column, spin: placement.spin() })
+    }
+
+    /// Lets a piece come to rest, and applies garbage if the rules have some.
+    fn rest(&mut self, rules: &Rules, rested: RestedPiece) -> Landed {
+        if rules.garbage.is_none() {
+            return self.game.rest(rules, rested).0;
+        }
+        let garbage = (self.dealer.holes(self.incoming.side), &mut self.incoming);
+        self.game.rest_in_garbage(rules, rested, garbage, None).landed
     }
 
     #[inline(always)]
@@ -261,6 +292,7 @@ impl Episode {
 
     /// Presses one key for the piece in play.
     fn press(&mut self, rules: &Rules, piece: MovingPiece, decision: Decision) {
+        let rules = &*rules.after(self.game.chain);
         let playfield = &self.game.playfield;
         let next = if rules.hold && self.held.is_none() { self.dealer.clone().deal() } else { None };
         let key = match decision {
@@ -281,9 +313,7 @@ impl Episode {
                 self.turn = Some(PieceState::Moving(swapped, decision));
             }
             KeyEffect::Rests(rested) => {
-                let landed = self.game.rest(rules, rested);
-                self.rise(rules, landed);
-                landing = Some(landed.0);
+                landing = Some(self.rest(rules, rested));
             }
         }
         self.note(key as u32, landing);

@@ -11,12 +11,14 @@
 //! This module knows nothing of requests or of the network, and reads no clock.
 
 mod episode;
+mod match_episode;
 mod order;
 mod record;
 mod slice_players;
 mod splitting;
 
 pub use episode::{Bounds, Episode, SLICE};
+use match_episode::MatchEpisode;
 pub use order::GameOrder;
 pub use record::{GameRecord, PackedActions};
 pub use splitting::Estimate;
@@ -78,6 +80,9 @@ pub struct Evaluation {
     pub max_steps: u64,
     /// Number of trials per level for estimates of game length; 0 plays the games.
     pub loss_trials: u32,
+    /// The agent that all policies play against, under rules of two players and only then. Episode k of a seed is a match
+    /// with the policy on side k modulo 2, and with the seed of episode k / 2.
+    pub opponent: Option<Agent>,
     /// The kernel for the sums. The kernel never changes a result.
     pub kernel: Kernel,
 }
@@ -184,6 +189,7 @@ struct GameInProgress {
 
 enum GameCourse {
     Game(Box<Episode>),
+    Match(Box<MatchEpisode>),
     Estimate(Box<Splitting>),
 }
 
@@ -193,9 +199,10 @@ impl GameInProgress {
         let (pair, episode) = (game / episodes, game % episodes);
         let (policy, seed_index) = evaluation.order().pair(pair);
         let (at, row) = (seed_index as usize, policy as usize);
+        let number = if evaluation.opponent.is_some() { episode / 2 } else { episode };
         let seed = match &evaluation.deal {
-            Deal::Common(seeds) => episode_seed(seeds[at], episode),
-            Deal::PerSlot { seeds, columns } => episode_seed(seeds[row * columns + at], episode),
+            Deal::Common(seeds) => episode_seed(seeds[at], number),
+            Deal::PerSlot { seeds, columns } => episode_seed(seeds[row * columns + at], number),
             Deal::Sequences(_) => 0,
         };
         let (dealer, rng) = match &evaluation.deal {
@@ -205,13 +212,17 @@ impl GameInProgress {
             ),
             _ => (evaluation.rules.dealer(seed), AgentRng::new(seed)),
         };
-        let episode_of_game = Episode::new(&evaluation.rules, dealer, rng);
-        let course = if evaluation.loss_trials > 0 {
-            GameCourse::Estimate(Box::new(Splitting::new(&evaluation.rules, seed, episode_of_game)))
+        let course = if evaluation.opponent.is_some() {
+            GameCourse::Match(Box::new(MatchEpisode::new(&evaluation.rules, &dealer, seed)))
+        } else if evaluation.loss_trials > 0 {
+            let first = Episode::new(&evaluation.rules, dealer, rng);
+            GameCourse::Estimate(Box::new(Splitting::new(&evaluation.rules, seed, first)))
         } else if record {
-            GameCourse::Game(Box::new(episode_of_game.recorded(&evaluation.rules)))
+            GameCourse::Game(Box::new(
+                Episode::new(&evaluation.rules, dealer, rng).recorded(&evaluation.rules),
+            ))
         } else {
-            GameCourse::Game(Box::new(episode_of_game))
+            GameCourse::Game(Box::new(Episode::new(&evaluation.rules, dealer, rng)))
         };
         GameInProgress {
             course,
@@ -239,6 +250,14 @@ impl GameInProgress {
                 episode.advance(&evaluation.rules, agent, evaluation.kernel, bounds, SLICE);
                 episode.is_over(bounds)
             }
+            GameCourse::Match(versus) => {
+                let bounds = Bounds::of_game(evaluation.max_pieces, evaluation.max_steps);
+                let opponent = evaluation.opponent.as_ref().expect("a match has two players");
+                let mut agents = [agent, opponent];
+                agents.rotate_right(self.result.episode as usize % 2);
+                versus.advance(&evaluation.rules, agents, evaluation.kernel, bounds, SLICE);
+                versus.is_over(bounds)
+            }
             GameCourse::Estimate(splitting) => {
                 let Evaluation { rules, kernel, loss_trials, max_pieces, max_steps, .. } = evaluation;
                 let (kernel, trials) = (*kernel, *loss_trials);
@@ -253,6 +272,10 @@ impl GameInProgress {
     fn counts(&self) -> (u64, u64) {
         match &self.course {
             GameCourse::Game(episode) => (episode.game.pieces, episode.game.lines),
+            GameCourse::Match(versus) => {
+                let [first, second] = [0, 1].map(|side| versus.side(side).game);
+                (first.pieces + second.pieces, first.lines + second.lines)
+            }
             GameCourse::Estimate(splitting) => (splitting.played().pieces, splitting.played().lines),
         }
     }
@@ -260,14 +283,13 @@ impl GameInProgress {
     fn outcome(&mut self, evaluation: &Evaluation) -> FinishedGame {
         match &mut self.course {
             GameCourse::Game(episode) => {
-                let Game { lines, pieces, score, end, .. } = episode.game;
-                let limit = match pieces >= evaluation.max_pieces {
-                    true => EpisodeEnd::PieceLimit,
-                    false => EpisodeEnd::StepLimit,
-                };
-                let end = end.or(Some(limit));
-                let result = PlayedGame { lines, pieces, steps: episode.steps, score, end, ..self.result };
+                let result = result_of(self.result, evaluation, episode, episode.game.end);
                 FinishedGame::Game(result, episode.take_record(&evaluation.rules).map(Box::new))
+            }
+            GameCourse::Match(versus) => {
+                let side = self.result.episode as usize % 2;
+                let result = result_of(self.result, evaluation, versus.side(side), versus.end(side));
+                FinishedGame::Game(result, None)
             }
             GameCourse::Estimate(splitting) => {
                 let PlayedGame { game, policy, seed_index, episode, seed, .. } = self.result;
@@ -276,6 +298,21 @@ impl GameInProgress {
             }
         }
     }
+}
+
+/// The result of an episode with this end, or cut by a limit.
+fn result_of(
+    game: PlayedGame,
+    evaluation: &Evaluation,
+    episode: &Episode,
+    end: Option<EpisodeEnd>,
+) -> PlayedGame {
+    let Game { lines, pieces, score, .. } = episode.game;
+    let limit = match pieces >= evaluation.max_pieces {
+        true => EpisodeEnd::PieceLimit,
+        false => EpisodeEnd::StepLimit,
+    };
+    PlayedGame { lines, pieces, steps: episode.steps, score, end: end.or(Some(limit)), ..game }
 }
 
 /// Counters that other threads may read while an evaluation runs.

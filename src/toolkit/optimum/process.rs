@@ -231,8 +231,12 @@ pub(super) fn check(rules: &Rules) -> Result<(), OptimumError> {
         spin_rule: _,
         spawn_row: _,
         timing: _,
+        clutch: _,
+        lifts: _,
         hold,
         garbage,
+        // Matters only with garbage.
+        players: _,
     } = rules;
     let wrong = |field, value, expected| Err(OptimumError::Choice { field, value, expected });
     if !pieces.is_tetrominoes() {

@@ -55,7 +55,7 @@ impl ObservedState {
             },
             pieces: batch.pieces(env_id),
             held: batch.held(env_id),
-            garbage: batch.incoming(env_id).seen(&rules).to_vec(),
+            garbage: batch.incoming(env_id).seen(&rules).collect(),
             lines: statistics.lines,
             num_pieces: statistics.pieces,
         }

@@ -67,7 +67,7 @@ impl Course {
             ghost: self.dropped(),
             next: self.preview().collect(),
             held: self.held(),
-            garbage: self.incoming().seen(self.rules()).to_vec(),
+            garbage: self.incoming().seen(self.rules()).collect(),
             steps,
             pieces,
             lines,

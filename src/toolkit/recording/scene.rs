@@ -56,7 +56,7 @@ impl Scene {
             ghost: falling.map(|falling| falling.dropped(rules, &batch.playfield(env_id))),
             next: pieces.get(1..).unwrap_or_default().to_vec(),
             held: batch.held(env_id),
-            garbage: batch.incoming(env_id).seen(rules).to_vec(),
+            garbage: batch.incoming(env_id).seen(rules).collect(),
             steps: statistics.steps,
             pieces: statistics.pieces,
             lines: statistics.lines,

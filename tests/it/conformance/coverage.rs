@@ -118,10 +118,12 @@ const NO_FIELD: [(&str, &str); 5] = [
 ];
 
 /// Choices that no line names.
-const NO_CHOICE: [(&str, &str); 4] = [
+const NO_CHOICE: [(&str, &str); 6] = [
     ("_UNSPECIFIED", "is not sent: it is the number 0, which JSON leaves out"),
     ("KEY_", "is a number in tensors"),
     ("EPISODE_END_PIECE_LIMIT", "is for `ends` of evaluations, a tensor"),
+    ("EPISODE_END_WON", "is in the info `end`, and in `ends` of evaluations, tensors"),
+    ("EPISODE_END_DRAWN", "is in the info `end`, and in `ends` of evaluations, tensors"),
     ("EPISODE_END_INVALID_ACTION", "is for sessions that nothing watches, in the info `end`"),
 ];
 

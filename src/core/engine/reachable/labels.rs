@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 
 use super::super::column::Column;
 use super::super::lanes::{Apart, Lanes, small};
-use super::super::spin::{Spin, SpinRule};
+use super::super::spin::Spin;
 use super::super::tetromino::TRUE_POSES;
 use super::cells::{cell, down, is_empty, left, right, row_bit, up};
 use super::flood::{Flood, FloodGoal, FloodLimits, Kick, KickSource, Turning, Which, distinct};
@@ -38,17 +38,18 @@ impl<L: Lanes, P: Which> Apart for PieceFlood<'_, L, P> {
         let PieceFlood { piece, limits, empty, ask } = self;
         let width = limits.width;
         let mut flood = Flood::new(piece, empty);
-        let may_spin = match limits.spin_rule {
-            SpinRule::None => false,
+        let (rule, is_t) = (limits.spin_rule, piece.number() == 2);
+        let may_spin = if rule.immobile(is_t) != Spin::None {
+            piece.number() != 1
+        } else {
             // Without a resting place between three full corners, no T can spin.
-            SpinRule::TSpins | SpinRule::TSpinsStrict => piece.number() == 2 && flood.has_slots(),
-            SpinRule::AllSpins => piece.number() != 1,
+            is_t && rule.has_corners() && flood.has_slots()
         };
         if may_spin {
             flood.run(piece, limits, FloodGoal::All);
             let mut placements = [[small(0); 4]; 3];
             let label = Label { flood: &flood, limits, placements: &mut placements };
-            if piece.number() == 2 {
+            if is_t {
                 L::apart(LabelAll::<L, P::Kicks, true> { label, kicks: PhantomData });
             } else {
                 L::apart(LabelAll::<L, P::Kicks, false> { label, kicks: PhantomData });
@@ -220,12 +221,14 @@ impl<L: Lanes> Label<'_, L> {
         let flood = self.flood;
         let (reach, free) = (flood.reach[TO], flood.free[TO]);
         let resting = reach.and_not(up(free));
-        let is_spin = if IS_T {
-            flood.corners(TO).0
-        } else {
-            let mobile = right(free).or(left(free)).or(down(free));
-            full(mobile)
-        };
+        let rule = self.limits.spin_rule;
+        let if_immobile = rule.immobile(IS_T);
+        let immobile = || full(right(free).or(left(free)).or(down(free)));
+        let has_corners = IS_T && rule.has_corners();
+        let mut is_spin = if has_corners { flood.corners(TO).0 } else { small(0) };
+        if if_immobile != Spin::None {
+            is_spin = is_spin.or(immobile());
+        }
         let slots = resting.and(is_spin);
         self.placements[0][TO] = resting.and_not(is_spin);
         if is_empty(slots) {
@@ -244,15 +247,17 @@ impl<L: Lanes> Label<'_, L> {
             L::apart(TurnedByTable { label: self, ends: &mut ends, sources: [LEFT, HALF, RIGHT], to: TO });
         }
         let spun = slots.and(ends.fully.or(ends.otherwise));
-        if IS_T {
-            // A place reached by a full kick may also be reached by another kick, and is then a mini if its corners
-            // say so.
-            let (_, pointing) = flood.corners(TO);
-            self.placements[1][TO] = spun.and(ends.otherwise).and_not(pointing);
-            self.placements[2][TO] = spun.and(pointing.or(ends.fully));
-        } else {
-            self.placements[2][TO] = spun;
+        if !has_corners {
+            self.placements[if_immobile as usize][TO] = spun;
+            return;
         }
+        // A place reached by a full kick may also be reached by another kick, and is then a mini if its corners say so.
+        let (three, pointing) = flood.corners(TO);
+        let (pointing, by_kick) = (three.and(pointing), three.and(ends.fully));
+        let mini =
+            if if_immobile == Spin::None { ends.otherwise } else { ends.otherwise.or(spun.and_not(three)) };
+        self.placements[1][TO] = spun.and(mini).and_not(pointing);
+        self.placements[2][TO] = spun.and(pointing.or(by_kick));
     }
 
     /// Adds the ends of turns by kicks that the compiler knows.

@@ -8,7 +8,7 @@ use super::super::column::Column;
 use super::super::lanes::{Kernel, LaneSize, LaneWork, Lanes, dispatch_to};
 use super::super::playfield::PlayfieldOf;
 use super::super::rotation::{HalfTurns, RotationSystem, Turns};
-use super::super::rules::Rules;
+use super::super::rules::{Rules, TopOut};
 use super::super::shape::Shape;
 use super::super::spin::SpinRule;
 use super::super::tetromino::{TRUE_POSES, Tetromino};
@@ -36,16 +36,17 @@ pub const MAX_SPAWN_ROW: u8 = 44;
 
 impl Movement {
     /// The movement under these rules. Pieces spawn in `spawn_row` if the rules have one; otherwise in the highest
-    /// visible row, or one row higher if that is blocked.
+    /// visible row, or one row higher if that is blocked and does not end the game.
     #[inline]
     pub fn of(rules: &Rules) -> Movement {
-        Movement {
-            rotation_system: rules.rotation_system,
-            half_turns: rules.half_turns,
-            spin_rule: rules.spin_rule,
-            spawn_row: rules.spawn_row.unwrap_or(rules.visible_rows() - 1),
-            spawn_lift: if rules.spawn_row.is_some() { 0 } else { 1 },
-        }
+        let spawn_row = rules.spawn_row.unwrap_or(rules.visible_rows() - 1);
+        let has_one_row = rules.spawn_row.is_some() || rules.top_out == TopOut::SpawnBlocked;
+        let spawn_lift = match rules.lifts {
+            true => MAX_SPAWN_ROW - spawn_row,
+            false => u8::from(!has_one_row),
+        };
+        let Rules { rotation_system, half_turns, spin_rule, .. } = *rules;
+        Movement { rotation_system, half_turns, spin_rule, spawn_row, spawn_lift }
     }
 
     /// The column of a piece's anchor when the piece appears.

@@ -5,6 +5,7 @@
 
 use super::fields::{FieldValue, RULES_FIELDS, RulesField};
 use super::{Rules, RulesError};
+use crate::engine::garbage::Garbage;
 use crate::engine::timing::Timing;
 
 /// New values for fields of the rules, at most one per field.
@@ -96,6 +97,8 @@ impl Rules {
         for (field, value) in changes.iter() {
             field.change(&mut self, value)?;
         }
+        // Like time, this exists only where pieces turn on their way.
+        self.clutch &= self.names_spots();
         self.timing = self.steers().then(|| self.timing.unwrap_or(Timing::LEVEL_1));
         self.check()?;
         Ok(self)
@@ -107,10 +110,16 @@ impl Rules {
         Changes { values: values.filter_map(|(index, field)| Some((index, field.value(self)?))).collect() }
     }
 
-    /// The fields in which these rules differ from `base`, with the values of these rules.
+    /// The fields in which these rules differ from `base`, with the values of these rules. Garbage where `base` has none
+    /// differs from the default garbage.
     pub fn changes_from(&self, base: &Rules) -> Changes {
+        let usual = Garbage { lines_per_piece: 0.0, ..Garbage::DEFAULT };
+        let base = &Rules { garbage: base.garbage.or(self.garbage.map(|_| usual)), ..*base };
         let mut changes = self.fields();
         changes.values.retain(|&(index, value)| RULES_FIELDS[index].value(base) != Some(value));
+        if base.garbage.is_some() && self.garbage.is_none() {
+            changes.set("garbage.lines_per_piece", 0.0).expect("a field of the rules");
+        }
         changes
     }
 }

@@ -52,7 +52,23 @@ impl Rules {
             let lines = FieldValue::Number(garbage.lines_per_piece);
             return Err(expected("garbage.lines_per_piece", lines, "more than 0 where there is garbage"));
         }
+        if let Some(garbage) = self.garbage.filter(|garbage| garbage.columns(self.width).is_empty()) {
+            let (margin, most) = (FieldValue::Count(garbage.hole_margin.into()), (self.width - 1) / 2);
+            let expects = format!("at most {most}: {} columns must leave one for holes", self.width);
+            return Err(expected("garbage.hole_margin", margin, expects));
+        }
         self.check_together().map_err(RulesError::Contradiction)
+    }
+
+    /// Checks that a game can be played without an opponent.
+    ///
+    /// # Errors
+    /// [`RulesError::Contradiction`] for rules of two players.
+    pub fn check_alone(&self) -> Result<(), RulesError> {
+        if self.is_match() {
+            return Err(RulesError::Contradiction("a game without an opponent needs players 1"));
+        }
+        Ok(())
     }
 
     /// Checks the choices that need the seven tetrominoes.
@@ -112,6 +128,28 @@ impl Rules {
             }
         }
         Timing::check(self.timing, self.steers())?;
+        if self.lifts {
+            return Err("lifts is for a single piece, not for the rules of a game");
+        }
+        if self.is_match() {
+            if self.garbage.is_none() {
+                return Err(
+                    "players 2 needs garbage: set garbage.lines_per_piece, or take a preset such as tetrio",
+                );
+            }
+            if self.attack_table == AttackTable::None {
+                return Err("players 2 needs an attack_table");
+            }
+            if self.action_model == ActionModel::Keypress {
+                return Err("players 2 needs the placement action model: a turn is a piece of each player");
+            }
+        }
+        if !self.is_match() && matches!(self.clear_points, ClearPoints::Exchange | ClearPoints::Result) {
+            return Err("clear_points exchange and result need players 2");
+        }
+        if self.clutch && self.reach != Reach::Moves {
+            return Err("clutch needs reach moves");
+        }
         if self.hold && self.preview == 0 {
             return Err("hold needs a preview of at least 1: while no piece is held, the next one is placed");
         }

@@ -72,7 +72,7 @@ pub enum FieldKind {
         set: fn(&mut Rules, [f64; 4]),
     },
     Flag {
-        get: fn(&Rules) -> bool,
+        get: fn(&Rules) -> Option<bool>,
         set: fn(&mut Rules, bool),
     },
     /// One of a list of named values.
@@ -184,8 +184,54 @@ macro_rules! choice {
     };
 }
 
+/// The row of a part of the garbage: a count, a number or a flag.
+macro_rules! garbage {
+    (count $name:literal, $member:ident, $default:literal, $most:expr, $about:literal) => {
+        garbage!(
+            $name,
+            $default,
+            $about,
+            FieldKind::Count {
+                least: 0,
+                most: $most,
+                get: |rules| rules.garbage.map(|garbage| garbage.$member),
+                set: |rules, count| garbage(rules).$member = count,
+            }
+        )
+    };
+    (number $name:literal, $member:ident, $default:literal, $bounds:expr, $about:literal) => {
+        garbage!(
+            $name,
+            $default,
+            $about,
+            FieldKind::Number {
+                bounds: $bounds,
+                get: |rules| rules.garbage.map(|garbage| garbage.$member),
+                set: |rules, number| garbage(rules).$member = number,
+            }
+        )
+    };
+    (flag $name:literal, $member:ident, $default:literal, $about:literal) => {
+        garbage!(
+            $name,
+            $default,
+            $about,
+            FieldKind::Flag {
+                get: |rules| rules.garbage.map(|garbage| garbage.$member),
+                set: |rules, flag| garbage(rules).$member = flag,
+            }
+        )
+    };
+    ($name:literal, $default:literal, $about:literal, $kind:expr) => {
+        RulesField { name: $name, about: $about, default: $default, applies: WITH_GARBAGE, kind: $kind }
+    };
+}
+
+const CHANCE: NumberBounds = NumberBounds { least: 0.0, most: 1.0, in_words: "0 to 1" };
+const FACTOR: NumberBounds = NumberBounds { least: 0.0, most: 100.0, in_words: "0 to 100" };
+
 /// Every field of the rules. `src/protocol/tests/it/rules_fields.rs` compares them with the protocol's message.
-pub static RULES_FIELDS: [RulesField; 26] = [
+pub static RULES_FIELDS: [RulesField; 43] = [
     RulesField::new(
         "width",
         "Columns of the playfield",
@@ -250,7 +296,7 @@ pub static RULES_FIELDS: [RulesField; 26] = [
     RulesField::new(
         "hold",
         "Hold: whether a piece can be kept for later",
-        FieldKind::Flag { get: |rules| rules.hold, set: |rules, hold| rules.hold = hold },
+        FieldKind::Flag { get: |rules| Some(rules.hold), set: |rules, hold| rules.hold = hold },
     ),
     RulesField::new(
         "scoring.piece",
@@ -331,29 +377,9 @@ pub static RULES_FIELDS: [RulesField; 26] = [
             },
         },
     },
-    RulesField {
-        name: "garbage.hole_move_chance",
-        about: "Probability that the hole moves to another column from one garbage row to the next",
-        default: "0.05",
-        applies: WITH_GARBAGE,
-        kind: FieldKind::Number {
-            bounds: NumberBounds { least: 0.0, most: 1.0, in_words: "0 to 1" },
-            get: |rules| rules.garbage.map(|garbage| garbage.hole_move_chance),
-            set: |rules, chance| garbage(rules).hole_move_chance = chance,
-        },
-    },
-    RulesField {
-        name: "garbage.delay_pieces",
-        about: "Delay of garbage in pieces",
-        default: "1",
-        applies: WITH_GARBAGE,
-        kind: FieldKind::Count {
-            least: 0,
-            most: Garbage::MAX_DELAY,
-            get: |rules| rules.garbage.map(|garbage| garbage.delay_pieces),
-            set: |rules, pieces| garbage(rules).delay_pieces = pieces,
-        },
-    },
+    garbage!(number "garbage.hole_move_chance", hole_move_chance, "0.05", CHANCE,
+        "Probability that the hole moves to another column from one garbage row to the next"),
+    garbage!(count "garbage.delay_pieces", delay_pieces, "1", Garbage::MAX_DELAY, "Delay of garbage in pieces"),
     RulesField {
         name: "spawn_row",
         about: "Row in which pieces appear, under reach moves",
@@ -366,6 +392,55 @@ pub static RULES_FIELDS: [RulesField; 26] = [
             set: |rules, row| rules.spawn_row = Some(row),
         },
     },
+    RulesField {
+        name: "players",
+        about: "Number of players: 2 send each other garbage",
+        default: "1",
+        applies: None,
+        kind: FieldKind::Count {
+            least: 1,
+            most: 2,
+            get: |rules| rules.is_match().then_some(rules.players),
+            set: |rules, players| rules.players = players,
+        },
+    },
+    RulesField {
+        name: "clutch",
+        about: "Whether a piece that is blocked after a clear appears higher, under reach moves",
+        default: "the preset's",
+        applies: Some(Applies { when: Rules::names_spots, otherwise: "false, or reach moves" }),
+        kind: FieldKind::Flag {
+            get: |rules| rules.names_spots().then_some(rules.clutch),
+            set: |rules, clutch| rules.clutch = clutch,
+        },
+    },
+    garbage!(number "garbage.hole_change_chance", hole_change_chance, "0", CHANCE,
+        "Probability that the hole changes once lines that arrived together are used up"),
+    garbage!(flag "garbage.hole_other_column", hole_other_column, "true",
+        "Whether a new hole is never in the column of the one before"),
+    garbage!(count "garbage.hole_margin", hole_margin, "0", 15, "Columns at each wall that have no holes"),
+    garbage!(flag "garbage.holes_when_sent", holes_when_sent, "false",
+        "Whether lines get their holes when they are sent, each attack a new one"),
+    garbage!(flag "garbage.delay_skips_clears", delay_skips_clears, "false",
+        "Whether pieces that clear lines shorten no delay"),
+    garbage!(flag "garbage.rises_after_clears", rises_after_clears, "false",
+        "Whether garbage rises also after a piece that cleared lines"),
+    garbage!(count "garbage.rows_per_piece", rows_per_piece, "0", u8::MAX,
+        "Most rows that rise after a piece; 0 for no limit"),
+    garbage!(count "garbage.most_waiting", most_waiting, "0", u8::MAX,
+        "Most lines that wait; 0 for as many as the playfield has rows"),
+    garbage!(count "garbage.opening_pieces", opening_pieces, "0", u8::MAX,
+        "First pieces whose lines cancel doubly while no fewer lines wait than were sent"),
+    garbage!(number "garbage.multiplier", multiplier, "1", FACTOR, "Factor of lines sent at the start"),
+    garbage!(number "garbage.multiplier_growth", multiplier_growth, "0", FACTOR,
+        "Growth of the factor of lines sent, per second"),
+    garbage!(count "garbage.multiplier_after", multiplier_after, "0", u8::MAX,
+        "Seconds until the factor of lines sent begins to grow"),
+    garbage!(number "garbage.multiplier_most", multiplier_most, "100", FACTOR, "Largest factor of lines sent"),
+    garbage!(count "garbage.frames_per_piece", frames_per_piece, "30", u8::MAX,
+        "Time of a piece in sixtieths of a second, for the growth of the factor of lines sent"),
+    garbage!(flag "garbage.meets_in_flight", meets_in_flight, "false",
+        "Whether lines that both sides send in one turn destroy each other"),
 ];
 
 fn timing(rules: &mut Rules) -> &mut Timing {
@@ -399,7 +474,7 @@ impl RulesField {
             FieldKind::Count { get, .. } => get(rules).map(|count| FieldValue::Count(count.into())),
             FieldKind::Number { get, .. } => get(rules).map(FieldValue::Number),
             FieldKind::Numbers { get, .. } => Some(FieldValue::Numbers(get(rules))),
-            FieldKind::Flag { get, .. } => Some(FieldValue::Flag(get(rules))),
+            FieldKind::Flag { get, .. } => get(rules).map(FieldValue::Flag),
             FieldKind::Choice { values, get, .. } => {
                 let value = values.iter().find(|value| value.number == get(rules));
                 value.map(|value| FieldValue::Choice(value.name))
@@ -425,7 +500,7 @@ impl RulesField {
             && !(applies.when)(rules)
         {
             return match value {
-                FieldValue::Count(0) | FieldValue::Number(0.0) => Ok(()),
+                FieldValue::Count(0) | FieldValue::Number(0.0) | FieldValue::Flag(false) => Ok(()),
                 _ => Err(expected(self.name, value, applies.otherwise)),
             };
         }

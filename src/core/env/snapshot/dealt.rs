@@ -54,7 +54,10 @@ impl Reader<'_> {
             Some(pieces) if pieces.iter().any(|piece| piece.index() >= rules.pieces.len()) => {
                 Err(Corrupt("a piece has an unknown number"))
             }
-            Some(pieces) if dealt <= pieces.len() as u64 => Ok(DealerSource::Sequence(pieces.clone())),
+            Some(pieces) if dealt <= pieces.len() as u64 => {
+                let pieces = pieces.clone();
+                Ok(DealerSource::Sequence { pieces, holes: self.holes(rules)? })
+            }
             Some(_) => Err(Corrupt("it has dealt more pieces than its sequence has")),
             None => Err(Corrupt("it refers to a shared piece sequence that is missing")),
         }
@@ -68,6 +71,16 @@ impl Reader<'_> {
         // Checks that the bytes exist before it allocates memory for them.
         let mut rest = Reader { bytes: self.take(length as usize)?, shared: self.shared };
         let pieces: Result<Arc<[Piece]>, _> = (0..length).map(|_| rest.piece(rules)).collect();
-        Ok(DealerSource::Sequence(pieces?))
+        Ok(DealerSource::Sequence { pieces: pieces?, holes: self.holes(rules)? })
+    }
+
+    /// The columns of holes that are written with a sequence.
+    fn holes(&mut self, rules: &Rules) -> Result<Vec<u8>, SnapshotError> {
+        let length = u32::from_le_bytes(self.array()?);
+        let holes = self.take(length as usize)?;
+        if length > 0 && rules.garbage.is_none() || holes.iter().any(|&column| column >= rules.width) {
+            return Err(Corrupt("holes are written that no garbage has"));
+        }
+        Ok(holes.to_vec())
     }
 }

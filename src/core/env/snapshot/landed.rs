@@ -2,11 +2,12 @@
 
 use crate::engine::steered::can_rest;
 use crate::engine::{
-    ActionModel, Garbage, Hand, Incoming, Landed, Placement, Playfield, Resting, Rules, Spin, lock, place,
-    settle,
+    ActionModel, Chain, Exchanged, Hand, Incoming, Landed, Placement, Playfield, Resting, Rules, Spin,
+    WaitingLines, lock, place, settle,
 };
 use crate::env::columns::{LastLanding, Rest};
 
+use super::NO_HOLE;
 use super::reader::{Reader, SnapshotError, SnapshotError::Corrupt};
 
 impl Reader<'_> {
@@ -32,7 +33,9 @@ impl Reader<'_> {
                 }
                 let placement = Placement::from_action(action.into(), rules);
                 if rules.names_spots() {
-                    Hand::only(piece).can_place(rules, &playfield, placement).ok_or(nowhere)?;
+                    // The clears before this landing are unknown, so the piece may have appeared higher.
+                    let lifted = rules.after(Chain { clears: 1, ..Chain::default() });
+                    Hand::only(piece).can_place(&lifted, &playfield, placement).ok_or(nowhere)?;
                 } else {
                     // Rows that are gone now may have blocked the path.
                     placement.shape(rules, piece).ok_or(nowhere)?;
@@ -85,7 +88,8 @@ impl Reader<'_> {
         if count > rules.height {
             return Err(Corrupt("more garbage rose than the playfield has rows"));
         }
-        if count > 0 && (landed.lines > 0 || landed.terminal) {
+        let stops = landed.lines > 0 && !rules.garbage.is_some_and(|garbage| garbage.rises_after_clears);
+        if count > 0 && (stops || landed.terminal) {
             return Err(Corrupt("garbage rose after a landing that stops garbage"));
         }
         let holes = self.take(count.into())?;
@@ -103,22 +107,48 @@ impl Reader<'_> {
         rules: &Rules,
         risen: Option<(u8, u8)>,
     ) -> Result<Incoming, SnapshotError> {
-        let Some(Garbage { delay_pieces, .. }) = rules.garbage else { return Ok(Incoming::default()) };
-        let mut incoming = Incoming::default();
-        incoming.lines[..=usize::from(delay_pieces)]
-            .copy_from_slice(self.take(usize::from(delay_pieces) + 1)?);
-        (incoming.risen, incoming.hole) = (self.count()?, self.byte()?);
-        if incoming.waiting() > rules.height.into() {
-            return Err(Corrupt("more garbage is waiting than the playfield has rows"));
+        let Some(garbage) = rules.garbage else { return Ok(Incoming::default()) };
+        let mut groups = Vec::new();
+        for _ in 0..self.byte()? {
+            let [lines, delay, hole] = self.array()?;
+            let is_hole = if garbage.holes_when_sent { hole < rules.width } else { hole == 0 };
+            if lines == 0 || delay > garbage.delay_pieces || !is_hole {
+                return Err(Corrupt("waiting lines do not fit the rules"));
+            }
+            groups.push(WaitingLines { lines, delay, hole });
         }
-        if incoming.hole >= rules.width || incoming.risen == 0 && incoming.hole > 0 {
+        let mut incoming = Incoming::waiting_for(groups).ok_or(Corrupt("too many groups of lines wait"))?;
+        if incoming.waiting() > garbage.most_waiting(rules.height).into() {
+            return Err(Corrupt("more garbage is waiting than the rules allow"));
+        }
+        incoming.risen = self.count()?;
+        incoming.hole = Some(self.byte()?).filter(|&hole| hole != NO_HOLE);
+        (incoming.is_hole_new, incoming.side) = (self.flag()?, self.byte()?.checked_sub(1));
+        if incoming.side.is_some() != rules.is_match() || incoming.side > Some(1) {
+            return Err(Corrupt("its side does not fit the number of players"));
+        }
+        incoming.used_up = self.count()?;
+        (incoming.garbage_rows, incoming.passed) = (self.u64()?, self.count()?);
+        incoming.multiplier = self.f64()?;
+        let [sent, received, cancelled, surged] =
+            [self.count()?, self.count()?, self.count()?, self.count()?];
+        incoming.exchanged = Exchanged { sent, received, cancelled, surged };
+        incoming.just_risen = risen.map_or(0, |(count, _)| count);
+        let Incoming { risen: all, hole, is_hole_new, multiplier, .. } = incoming;
+        if hole.is_some_and(|hole| hole >= rules.width) || hole.is_none() && (all > 0 || is_hole_new) {
             return Err(Corrupt("the hole of the last garbage row is outside the playfield"));
         }
-        if let Some((count, hole)) = risen {
-            if incoming.risen < count.into() || incoming.hole != hole {
+        if incoming.garbage_rows >> rules.height != 0 {
+            return Err(Corrupt("a row of garbage lies above the playfield"));
+        }
+        if !(0.0..=garbage.multiplier.max(garbage.multiplier_most)).contains(&multiplier) {
+            return Err(Corrupt("the factor of the lines sent does not fit the rules"));
+        }
+        if let Some((count, last)) = risen {
+            let is_last = is_hole_new || garbage.holes_when_sent || hole == Some(last);
+            if all < count.into() || !is_last {
                 return Err(Corrupt("the garbage rows do not fit the garbage of the episode"));
             }
-            incoming.just_risen = count;
         }
         Ok(incoming)
     }

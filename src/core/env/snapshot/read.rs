@@ -65,6 +65,9 @@ impl Reader<'_> {
         let rules = self.rules()?;
         let end = self.end()?;
         let ended = end.is_some();
+        if matches!(end, Some(EpisodeEnd::Won | EpisodeEnd::Drawn)) && !rules.is_match() {
+            return Err(Corrupt("its end is that of a match, and its rules have one player"));
+        }
         let (playfield, last_landing, just_risen) = self.playfields(&rules)?;
         let visible = self.visible(&rules)?;
         let held = if rules.hold { self.held(&rules)? } else { None };
@@ -78,7 +81,7 @@ impl Reader<'_> {
         let dealer = self.dealer(&rules)?;
         if !ended {
             let piece = visible.current().ok_or(Corrupt("the episode goes on without a current piece"))?;
-            if is_blocked(&rules, &playfield, piece) {
+            if is_blocked(&rules.after(chain.0), &playfield, piece) {
                 return Err(Corrupt("the episode goes on, but its current piece is blocked"));
             }
         }
@@ -115,7 +118,7 @@ impl Reader<'_> {
     }
 
     fn chain(&mut self) -> Result<(Chain, u64), SnapshotError> {
-        let chain = Chain { clears: self.u16()?, back_to_back: self.flag()? };
+        let chain = Chain { clears: self.u16()?, back_to_back: self.u16()? };
         Ok((chain, self.count()?))
     }
 

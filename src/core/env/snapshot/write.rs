@@ -4,13 +4,13 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::engine::randomizer::{DealerSource, DealerState};
 use crate::engine::{
-    Chain, FallingPiece, Garbage, Incoming, Playfield, RULES_VERSION, Resting, SteeredPiece,
+    Chain, Exchanged, FallingPiece, Incoming, Playfield, RULES_VERSION, Resting, SteeredPiece, WaitingLines,
 };
 use crate::env::columns::{EpisodeStatistics, InvalidActions, Rest};
 use crate::env::state::EnvState;
 
 use super::sequences::SharedSequences;
-use super::{FORMAT, MAGIC, NO_PIECE, rules};
+use super::{FORMAT, MAGIC, NO_HOLE, NO_PIECE, rules};
 
 impl EnvState {
     /// Writes this state as a snapshot.
@@ -64,7 +64,7 @@ impl EnvState {
         if self.rules.keeps_chain() {
             let (Chain { clears, back_to_back }, attack) = self.chain;
             out.extend(clears.to_le_bytes());
-            out.push(back_to_back.into());
+            out.extend(back_to_back.to_le_bytes());
             out.extend(attack.to_le_bytes());
         }
         if let Some(falling) = &self.falling {
@@ -73,11 +73,8 @@ impl EnvState {
         if let Some(steered) = &self.steered {
             write_steered(steered, &mut out);
         }
-        if let Some(Garbage { delay_pieces, .. }) = self.rules.garbage {
-            let Incoming { lines, risen, hole, just_risen: _ } = self.incoming;
-            out.extend(&lines[..=usize::from(delay_pieces)]);
-            out.extend(risen.to_le_bytes());
-            out.push(hole);
+        if self.rules.garbage.is_some() {
+            write_incoming(&self.incoming, &mut out);
         }
         let EpisodeStatistics { lines, pieces, steps, episode_return } = self.statistics;
         let numbers =
@@ -100,6 +97,19 @@ impl EnvState {
         let rows = (0..self.incoming.just_risen).rev();
         rows.map(|row| hole(row).expect("a row of garbage has a hole")).collect()
     }
+}
+
+fn write_incoming(incoming: &Incoming, out: &mut Vec<u8>) {
+    out.push(incoming.groups().count() as u8);
+    out.extend(incoming.groups().flat_map(|WaitingLines { lines, delay, hole }| [lines, delay, hole]));
+    out.extend(incoming.risen.to_le_bytes());
+    let side = incoming.side.map_or(0, |side| side + 1);
+    out.extend([incoming.hole.unwrap_or(NO_HOLE), incoming.is_hole_new.into(), side]);
+    let Exchanged { sent, received, cancelled, surged } = incoming.exchanged;
+    let multiplier = incoming.multiplier.to_bits();
+    let Incoming { used_up, garbage_rows, passed, .. } = *incoming;
+    let numbers = [used_up, garbage_rows, passed, multiplier, sent, received, cancelled, surged];
+    out.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
 }
 
 fn write_playfield(playfield: &Playfield, out: &mut Vec<u8>) {
@@ -142,14 +152,17 @@ fn write_dealer(dealer: &DealerState, shared: Option<&mut SharedSequences>, out:
             out.extend(seed.to_le_bytes());
             out.extend(bag.iter().map(|piece| piece.number()));
         }
-        (DealerSource::Sequence(pieces), Some(shared)) => {
-            out.push(2);
-            out.extend(shared.number(pieces).to_le_bytes());
-        }
-        (DealerSource::Sequence(pieces), None) => {
-            out.push(1);
-            out.extend((pieces.len() as u32).to_le_bytes());
-            out.extend(pieces.iter().map(|&piece| piece.number()));
+        (DealerSource::Sequence { pieces, holes }, shared) => {
+            if let Some(shared) = shared {
+                out.push(2);
+                out.extend(shared.number(pieces).to_le_bytes());
+            } else {
+                out.push(1);
+                out.extend((pieces.len() as u32).to_le_bytes());
+                out.extend(pieces.iter().map(|&piece| piece.number()));
+            }
+            out.extend((holes.len() as u32).to_le_bytes());
+            out.extend(holes);
         }
     }
 }

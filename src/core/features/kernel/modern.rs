@@ -42,7 +42,7 @@ impl<L: Lanes> ClearLanes<L> {
             lines.store(&mut lanes);
             for (lane, &spin) in spins.iter().enumerate() {
                 let is_perfect = empty >> lane & 1 == 1;
-                let clear = Clear { lines: lanes[lane].to_u64() as u8, spin, is_perfect };
+                let clear = Clear { lines: lanes[lane].to_u64() as u8, spin, is_perfect, ..Clear::default() };
                 lanes[lane] = L::Word::from_u64(clear.base_attack().into());
             }
             self.base_attack = L::load(&lanes);

@@ -144,6 +144,7 @@ fn the_notebooks_means_come_out() {
             max_pieces: u64::MAX,
             max_steps: 1000,
             loss_trials: 0,
+            opponent: None,
             kernel: Kernel::best(),
         };
         let stop = AtomicBool::new(false);

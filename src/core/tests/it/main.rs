@@ -11,6 +11,9 @@ mod reachable;
 /// Whole games that another engine played under the rules of modern Tetris.
 mod guideline_games;
 
+/// Matches of two players, against games of two other engines.
+mod versus;
+
 /// Tetrominoes that walk and fall, against a plain model of the notebook they come from.
 mod keypress;
 

@@ -195,7 +195,7 @@ impl Case {
             .collect();
         let rotation_system = RotationSystem::ALL[draw(3, 3) as usize];
         let half_turns = HalfTurns::ALL[draw(4, 3) as usize];
-        let spin_rule = SpinRule::ALL[draw(5, 4) as usize];
+        let spin_rule = SpinRule::ALL[draw(5, 7) as usize];
         // Above the stack, among it, or as far up as it goes.
         let spawn_row = match draw(6, 4) {
             0 => draw(7, height),

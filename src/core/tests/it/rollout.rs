@@ -38,6 +38,7 @@ fn evaluation(kernel: Kernel) -> Evaluation {
         max_pieces: 500,
         max_steps: u64::MAX,
         loss_trials: 0,
+        opponent: None,
         kernel,
     }
 }
@@ -210,6 +211,7 @@ fn endless() -> Evaluation {
         max_pieces: u64::MAX,
         max_steps: u64::MAX,
         loss_trials: 0,
+        opponent: None,
         kernel: Kernel::best(),
     }
 }

@@ -134,6 +134,7 @@ async fn agents_play_the_engines_games_on_one_thread_and_on_two() {
         max_pieces: 50,
         max_steps: u64::MAX,
         loss_trials: 0,
+        opponent: None,
         kernel: Kernel::best(),
     };
     let expected = played(&evaluation);
@@ -281,6 +282,7 @@ async fn an_expectation_is_asked_for_by_name_and_with_weights() {
         max_pieces: 50,
         max_steps: u64::MAX,
         loss_trials: 0,
+        opponent: None,
         kernel: Kernel::Portable,
     };
     assert_eq!(answer.results[..3], played(&evaluation));
@@ -408,6 +410,7 @@ async fn key_presses_are_counted_and_cut_over_the_wire() {
         max_pieces: u64::MAX,
         max_steps: 300,
         loss_trials: 0,
+        opponent: None,
         kernel: Kernel::best(),
     };
     assert_eq!(answer.results, played(&evaluation));
@@ -486,6 +489,7 @@ async fn visible_pieces_are_those_that_come() {
         max_pieces: 50,
         max_steps: u64::MAX,
         loss_trials: 0,
+        opponent: None,
         kernel: Kernel::best(),
     };
     assert_eq!(answer.results, played(&evaluation));

@@ -24,6 +24,7 @@ fn evaluation() -> Evaluation {
         max_pieces: 1,
         max_steps: u64::MAX,
         loss_trials: 0,
+        opponent: None,
         kernel: Kernel::best(),
     }
 }

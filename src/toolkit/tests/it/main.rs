@@ -24,6 +24,9 @@ mod network;
 /// Exact values on small playfields, against a slow solver, reasoning, and played games.
 mod optimum;
 
+/// Statistics of matches: published figures, simulated tests, and ratings next to a slow twin.
+mod ratings;
+
 /// Tasks with a known optimum.
 mod tasks;
 

@@ -26,6 +26,7 @@ fn evaluation(rules: Rules, agent: Agent, games: u64, loss_trials: u32) -> Evalu
         max_pieces: u64::MAX,
         max_steps: u64::MAX,
         loss_trials,
+        opponent: None,
         kernel: Kernel::best(),
     }
 }
@@ -81,7 +82,8 @@ fn estimates_agree_with_exact_values() {
 #[test]
 fn estimates_agree_with_whole_games() {
     let small = |randomizer| Rules { randomizer, ..Rules::simplified(8, 8) };
-    let garbage = Garbage { lines_per_piece: 0.1, hole_move_chance: 0.3, delay_pieces: 1 };
+    let garbage =
+        Garbage { lines_per_piece: 0.1, hole_move_chance: 0.3, delay_pieces: 1, ..Garbage::DEFAULT };
     let foresight = |rules: &Rules| {
         let agent = Controller::named("dt-10").unwrap().agent(rules.width).unwrap();
         Agent::searching(agent, Search::Expectation(Expectation { placements: 2, ..Expectation::DEFAULT }))

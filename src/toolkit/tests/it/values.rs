@@ -178,6 +178,7 @@ fn games_of_the_optimal_agent_have_the_mean_that_was_computed() {
             max_pieces: 1 << 20,
             max_steps: u64::MAX,
             loss_trials: 0,
+            opponent: None,
             kernel: Kernel::best(),
         };
         let never = AtomicBool::new(false);

@@ -12,10 +12,12 @@ from tetrion._checks import arguments
 from tetrion._messages.policies import (
     Model,
     PoliciesLike,
+    Policy,
     Search,
     check_model,
     check_search,
     checked_policies,
+    checked_policy,
     checked_terminal_value,
     policy_message,
     weights_message,
@@ -51,6 +53,8 @@ class EvaluationOptions(TypedDict, total=False):
         pairs: int32 [G, 2], policy and seed indices to play; by default all.
         max_pieces: Cuts a game after this many pieces; by default the server's limit.
         max_steps: Cuts a game after this many steps; by default the server's limit.
+        opponent: With rules of two players, the name or `Policy` that all others play against. Episode k of a seed is then
+            a match with the policy on side k modulo 2, so two `episodes_per_seed` are a pair with sides exchanged.
         baseline: Index of the policy that the others are compared with, on common seeds; by default the first.
         max_parallelism: Most threads to use; by default all.
         progress_interval: Seconds between progress messages; by default 1.
@@ -71,6 +75,7 @@ class EvaluationOptions(TypedDict, total=False):
     pairs: npt.ArrayLike | None
     max_pieces: int | None
     max_steps: int | None
+    opponent: str | Policy | None
     baseline: int | None
     max_parallelism: int | None
     progress_interval: float | None
@@ -109,6 +114,9 @@ def evaluation_request(policies: PoliciesLike = (), **options: Unpack[Evaluation
         include_results=arguments.flag("include_results", options.get("include_results", True)),
         max_response_bytes=arguments.limit("max_response_bytes", options.get("max_response_bytes")),
     )
+    opponent = options.get("opponent")
+    if opponent is not None:
+        request.opponent = policy_message(checked_policy(opponent, "opponent"))
     if pairs is not None:
         indices = to_numpy(from_numpy(pairs, np.uint32, "pairs"))  # None is negative.
         if indices.ndim != 2 or indices.shape[1] != 2:

@@ -25,6 +25,10 @@ class EpisodeEnd(enum.IntEnum):
     """A limit on pieces cut the episode, in an evaluation."""
     OUT_OF_PIECES = 6
     """The explicit pieces are used up."""
+    WON = 7
+    """The opponent in a match has lost."""
+    DRAWN = 8
+    """Both sides of a match lost in the same turn."""
 
 
 def word(number: int) -> str | None:

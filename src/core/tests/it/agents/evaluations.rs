@@ -4,9 +4,14 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
-use tetrion_core::agents::{Agent, AgentRng, Kernel, LookaheadAgent, MonteCarlo, TerminalValue};
+use tetrion_core::agents::{
+    Agent, AgentRng, Controller, Decision, Kernel, LookaheadAgent, MonteCarlo, Sight, TerminalValue, Thought,
+};
 use tetrion_core::engine::rng::{Tag, word as engine_word};
-use tetrion_core::engine::{Dealer, Randomizer, Rules, Tetromino};
+use tetrion_core::engine::{
+    Dealer, EpisodeEnd, GameStatistics, Live, Match, MatchResult, Piece, Placement, Randomizer, Rules,
+    Tetromino, episode_seed,
+};
 use tetrion_core::pool::{Party, Pool};
 use tetrion_core::rollout::{Counters, Deal, Episode, Evaluation, NextGame, PlayedGame, spawn};
 
@@ -57,6 +62,7 @@ fn everybodys_games_are_the_same_on_one_thread_and_on_two_and_alone() {
             max_pieces: 60,
             max_steps: 200,
             loss_trials: 0,
+            opponent: None,
             kernel: Kernel::best(),
         };
         let one = run(1, &evaluation);
@@ -83,6 +89,7 @@ fn random_numbers_of_a_written_sequence_are_those_of_its_place_in_the_list() {
         max_pieces: u64::MAX,
         max_steps: u64::MAX,
         loss_trials: 0,
+        opponent: None,
         kernel: Kernel::best(),
     };
     let results = run(1, &evaluation);
@@ -107,6 +114,7 @@ fn a_choice_that_takes_seconds_is_stopped_in_its_middle() {
         max_pieces: u64::MAX,
         max_steps: u64::MAX,
         loss_trials: 0,
+        opponent: None,
         kernel: Kernel::best(),
     };
     let pool = Pool::new(1).unwrap().lane(Party::Own);
@@ -123,4 +131,76 @@ fn a_choice_that_takes_seconds_is_stopped_in_its_middle() {
     stop.store(true, std::sync::atomic::Ordering::Relaxed);
     assert_eq!(receiver.recv_timeout(Duration::from_secs(20)), Err(mpsc::RecvTimeoutError::Disconnected));
     println!("stopped within {:?}", begin.elapsed());
+}
+
+/// A placement of an agent in a game outside of an evaluation.
+fn decided(agent: &Agent, game: &Live, rng: &mut AgentRng) -> Placement {
+    let rules = game.player_rules();
+    let next: Vec<Piece> = game.preview().collect();
+    let statistics = game.statistics();
+    let sight = Sight {
+        rules: &rules,
+        playfield: game.playfield(),
+        piece: game.piece().unwrap(),
+        next: &next,
+        held: game.held(),
+        odds: game.odds(),
+        lines: statistics.lines,
+        pieces: statistics.pieces,
+    };
+    let mut thought = Thought::default();
+    loop {
+        match agent.think(Kernel::best(), &sight, &mut thought, rng) {
+            Some(Decision::Place(placement)) => return placement,
+            Some(other) => panic!("{other:?} places no piece"),
+            None => {}
+        }
+    }
+}
+
+/// Games against an opponent are the matches of their seeds, sides exchanged; and the same on every number of threads.
+#[test]
+fn games_against_an_opponent_are_matches_of_both() {
+    let agent = |name| Agent::Linear(Controller::named(name).unwrap().agent(10).unwrap());
+    for (name, opponent) in [("tetrio", agent("dt-10")), ("versus_simple", Agent::Random)] {
+        let rules = Rules { players: 2, ..Rules::preset(name).unwrap() };
+        let evaluation = Evaluation {
+            rules,
+            policies: vec![agent("tetrion-guideline"), Agent::Random],
+            deal: Deal::Common(vec![3, 4]),
+            episodes_per_seed: 4,
+            pairs: None,
+            max_pieces: 120,
+            max_steps: u64::MAX,
+            loss_trials: 0,
+            opponent: Some(opponent.clone()),
+            kernel: Kernel::best(),
+        };
+        let games = run(1, &evaluation);
+        assert_eq!(games.len(), 2 * 2 * 4);
+        assert_eq!(run(2, &evaluation), games);
+        assert_eq!(run(2, &Evaluation { kernel: Kernel::Portable, ..evaluation.clone() }), games);
+        for game in games {
+            let said = format!("{name}: {game:?}");
+            let side = game.episode as usize % 2;
+            let seed = episode_seed([3, 4][game.seed_index as usize], u64::from(game.episode) / 2);
+            assert_eq!(game.seed, seed, "{said}");
+            let mut agents = [&evaluation.policies[game.policy as usize], &opponent];
+            agents.rotate_right(side);
+            let mut rngs = [0, 1].map(|side| AgentRng::new(engine_word(seed, Tag::Side, side)));
+            let mut versus = Match::new(&rules, seed).unwrap();
+            while versus.result().is_none() && versus.turns() < 120 {
+                let chosen = [0, 1].map(|side| decided(agents[side], &versus.sides()[side], &mut rngs[side]));
+                versus.place(chosen).unwrap();
+            }
+            let GameStatistics { pieces, lines, score, .. } = versus.sides()[side].statistics();
+            assert_eq!((game.pieces, game.lines, game.score), (pieces, lines, score), "{said}");
+            let won = match versus.result() {
+                Some(MatchResult::Won(winner)) if winner == side => 1,
+                Some(MatchResult::Won(_)) => -1,
+                Some(MatchResult::Draw) | None => 0,
+            };
+            assert_eq!(EpisodeEnd::won(game.end), won, "{said}");
+        }
+    }
 }

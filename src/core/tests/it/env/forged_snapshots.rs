@@ -152,7 +152,8 @@ fn what_a_snapshot_must_not_hold_is_named() {
     check(RULES + 3, &[0], corrupt("its rules have an unknown field")); // the width again
     check(RULES + 8, &[9], corrupt("its rules have an unknown choice"));
     check(ENDED, &[1], corrupt("the end of its episode has an unknown number"));
-    check(ENDED, &[7], corrupt("the end of its episode has an unknown number"));
+    check(ENDED, &[7], corrupt("its end is that of a match, and its rules have one player"));
+    check(ENDED, &[9], corrupt("the end of its episode has an unknown number"));
     check(ENDED + 1, &[2], corrupt("a flag is neither 0 nor 1"));
     check(PLAYFIELD + 1, &[0b1_0000], corrupt("a cell is full above the playfield"));
     check(PIECE, &[7], corrupt("a piece has an unknown number"));

@@ -2,8 +2,8 @@
 
 use tetrion_core::engine::rng::{Tag, word};
 use tetrion_core::engine::{
-    AttackTable, ClearPoints, EpisodeEnd, Garbage, Incoming, Landed, PieceSet, Playfield, Randomizer, Rules,
-    Scoring, TopOut,
+    Attack, AttackTable, Attacking, ClearPoints, EpisodeEnd, Garbage, Holes, Incoming, Landed, PieceSet,
+    Playfield, Randomizer, Rules, Scoring, TopOut, WaitingLines,
 };
 use tetrion_core::env::{
     AutoresetMode, EnvBatch, EnvConfig, EnvState, EpisodePhase, Field, Restored, Seeding, StartPosition,
@@ -13,7 +13,10 @@ use super::model::sequence;
 use super::{Dice, letters, numbers, random_actions, running, see};
 
 fn with(lines_per_piece: f64, hole_move_chance: f64, delay_pieces: u8, rules: Rules) -> Rules {
-    Rules { garbage: Some(Garbage { lines_per_piece, hole_move_chance, delay_pieces }), ..rules }
+    Rules {
+        garbage: Some(Garbage { lines_per_piece, hole_move_chance, delay_pieces, ..Garbage::DEFAULT }),
+        ..rules
+    }
 }
 
 fn batch(rules: Rules, seeding: &Seeding) -> EnvBatch {
@@ -116,11 +119,16 @@ fn a_row_that_comes_where_the_rules_look_ends_the_game() {
     }
 }
 
+const SEED_0: Holes<'_> = Holes { seed: 0, written: &[] };
+
 /// What is sent takes away what waits, the oldest first; what it counts as does not change.
 #[test]
 fn sent_lines_cancel_those_that_wait() {
     let rules = with(1.0, 0.0, 0, Rules { attack_table: AttackTable::Jstris, ..Rules::simplified(6, 12) });
-    let waiting = |lines: [u8; 8]| Incoming { lines, ..Incoming::default() };
+    let waiting = |lines: [u8; 8]| {
+        let groups = (0..).zip(lines).map(|(delay, lines)| WaitingLines { lines, delay, hole: 0 });
+        Incoming::waiting_for(groups.filter(|group| group.lines > 0)).unwrap()
+    };
     let mut playfield = Playfield::empty(6, 12);
     for (lines, sent, expected) in [
         // Held back by a clear, and one more is dealt.
@@ -133,8 +141,11 @@ fn sent_lines_cancel_those_that_wait() {
     ] {
         let mut incoming = waiting(lines);
         let landed = Landed { lines: 1, sunk: 0, terminal: false };
-        let after = incoming.follow(&rules, (0, 0), (landed, sent), &mut playfield);
-        assert_eq!((incoming.lines, after), (expected, landed), "{lines:?}, {sent} sent");
+        let attacking = Attacking { landed, attack: Attack::new([sent]), surge: 0 };
+        let (after, _) = incoming.follow(&rules, (SEED_0, 0), attacking, &mut playfield);
+        let mut left = [0; 8];
+        incoming.groups().for_each(|group| left[usize::from(group.delay)] += group.lines);
+        assert_eq!((left, after), (expected, landed), "{lines:?}, {sent} sent");
         assert_eq!((incoming.risen, playfield), (0, Playfield::empty(6, 12)));
     }
     // In a game: four lines are cleared, which sends four, and the info counts all of them.
@@ -182,11 +193,13 @@ fn streams(garbage: Garbage, width: u8, seed: u64, pieces: u64) -> (Vec<u8>, Vec
     let rules = Rules { garbage: Some(garbage), ..Rules::simplified(width, 40) };
     let mut incoming = Incoming::default();
     let (mut lines, mut holes) = (vec![], vec![]);
-    let no_clear = (Landed { lines: 0, sunk: 0, terminal: false }, 0);
+    let landed = Landed { lines: 0, sunk: 0, terminal: false };
+    let no_clear = Attacking { landed, attack: Attack::NOTHING, surge: 0 };
+    let seed = Holes { seed, written: &[] };
     for piece in 0..pieces {
         let mut playfield = Playfield::empty(width, 40);
         incoming.follow(&rules, (seed, piece), no_clear, &mut playfield);
-        lines.push(incoming.lines[usize::from(garbage.delay_pieces)]);
+        lines.push(incoming.seen(&rules).last().unwrap());
         let risen = (0..incoming.just_risen).rev();
         holes.extend(risen.map(|row| (0..width).find(|&column| !playfield.is_full(row, column)).unwrap()));
     }
@@ -207,6 +220,7 @@ fn streams_are_those_of_the_proto_file() {
             lines_per_piece,
             hole_move_chance,
             delay_pieces: 0,
+            ..Garbage::DEFAULT
         };
         assert_eq!(digits(&streams(garbage(0.5, 0.05), 10, seed, 20).0), row[1]);
         let (lines, holes) = streams(garbage(2.25, 0.05), 10, seed, 20);
@@ -227,7 +241,12 @@ fn streams_keep_their_chances() {
         let mut columns = vec![0.0; width];
         let mut first = vec![0.0; width];
         for seed in 0..60 {
-            let garbage = Garbage { lines_per_piece: mean, hole_move_chance: moves, delay_pieces: 0 };
+            let garbage = Garbage {
+                lines_per_piece: mean,
+                hole_move_chance: moves,
+                delay_pieces: 0,
+                ..Garbage::DEFAULT
+            };
             let (dealt, holes) = streams(garbage, width as u8, word(n as u64, Tag::Agent, seed), 1000);
             let (low, high) = (mean.floor(), mean.ceil());
             assert!(dealt.iter().all(|&lines| [low, high].contains(&f64::from(lines))));
@@ -296,7 +315,7 @@ fn a_new_seed_deals_other_garbage() {
         batch.step(&actions, None).unwrap();
     }
     let state = batch.state(0);
-    assert_ne!(batch.incoming(0).lines, [0; 8], "something waits");
+    assert!(batch.incoming(0).waiting() > 0, "something waits");
     let play = |reseed| {
         let mut batch = running(batch.config().clone(), &Seeding::Seed(0));
         batch.restore(None, Restored::States(std::slice::from_ref(&state)), reseed).unwrap();
@@ -378,9 +397,10 @@ fn what_a_snapshot_must_not_hold_is_named() {
     }
     const RISEN: u8 = 2;
     assert_eq!((batch.incoming(0).just_risen, batch.incoming(0).risen), (RISEN, RISEN.into()));
-    // The rules are a count, the size (a byte each), and three parts of garbage, each value with the index of its field before it.
+    // The rules are a count, the size (a byte each), and the parts of garbage, each value with the index of its field before
+    // it: a number, a number, a byte, and four more numbers and eleven bytes.
     const RULES: usize = 7 + RULES_VERSION.len() + 1 + 2 + 2;
-    const LANDED: usize = RULES + 9 + 9 + 2 + 2 + 6 * 8 + 1 + 2;
+    const LANDED: usize = RULES + 9 + 9 + 2 + 4 * 9 + 11 * 2 + 2 + 6 * 8 + 1 + 2;
     const WAITING: usize = LANDED + 1 + RISEN as usize + 1;
     let snapshot = batch.state(0).to_bytes();
     let check = |at: usize, bytes: &[u8], expected: SnapshotError| {
@@ -398,8 +418,20 @@ fn what_a_snapshot_must_not_hold_is_named() {
     check(LANDED + 1, &[6], Corrupt("the hole of a garbage row is outside the playfield"));
     let hole = snapshot[LANDED + 2];
     check(LANDED + 2, &[(hole + 1) % 6], Corrupt("the garbage rows do not fit the garbage of the episode"));
-    check(WAITING, &[12, 1], Corrupt("more garbage is waiting than the playfield has rows"));
-    check(WAITING + 2, &[1], Corrupt("the garbage rows do not fit the garbage of the episode"));
-    check(WAITING + 2, &u64::MAX.to_le_bytes(), Corrupt("a counter is larger than any game can reach"));
-    check(WAITING + 10, &[6], Corrupt("the hole of the last garbage row is outside the playfield"));
+    check(WAITING, &[65], Corrupt("waiting lines do not fit the rules"));
+    check(WAITING + 1, &[13], Corrupt("more garbage is waiting than the rules allow"));
+    check(WAITING + 1, &[0], Corrupt("waiting lines do not fit the rules"));
+    check(WAITING + 2, &[2], Corrupt("waiting lines do not fit the rules"));
+    check(WAITING + 3, &[1], Corrupt("waiting lines do not fit the rules"));
+    let after = WAITING + 1 + 3 * usize::from(snapshot[WAITING]);
+    check(after, &[1], Corrupt("the garbage rows do not fit the garbage of the episode"));
+    check(after, &u64::MAX.to_le_bytes(), Corrupt("a counter is larger than any game can reach"));
+    check(after + 8, &[6], Corrupt("the hole of the last garbage row is outside the playfield"));
+    check(after + 10, &[1], Corrupt("its side does not fit the number of players"));
+    check(after + 20, &[16], Corrupt("a row of garbage lies above the playfield"));
+    check(
+        after + 35,
+        &f64::NAN.to_le_bytes(),
+        Corrupt("the factor of the lines sent does not fit the rules"),
+    );
 }

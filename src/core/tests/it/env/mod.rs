@@ -6,6 +6,7 @@ mod invalid_actions;
 mod key_game;
 mod key_promises;
 mod keys;
+mod matches;
 mod model;
 mod modern;
 mod modern_game;

@@ -40,7 +40,7 @@ fn way(rules: &Rules, playfield: &Playfield, hand: (char, Option<char>), action:
 }
 
 fn garbage(lines_per_piece: f64, hole_move_chance: f64, delay_pieces: u8) -> Option<Garbage> {
-    Some(Garbage { lines_per_piece, hole_move_chance, delay_pieces })
+    Some(Garbage { lines_per_piece, hole_move_chance, delay_pieces, ..Garbage::DEFAULT })
 }
 
 fn rule_sets() -> Vec<Rules> {
@@ -211,12 +211,10 @@ fn clears_are_worth_what_the_tables_say() {
     let clears = |table, clears: &[(u8, tetrion_core::engine::Spin, bool)]| -> Vec<(f64, u32)> {
         let mut chain = Chain::default();
         let worth = clears.iter().map(|&(lines, spin, is_perfect)| {
-            let ClearWorth { points, attack } = {
-                let (next, worth) = chain.then(table, Clear { lines, spin, is_perfect });
-                chain = next;
-                worth
-            };
-            (points, attack)
+            let clear = Clear { lines, spin, is_perfect, has_garbage: false };
+            let (next, ClearWorth { points, attack, .. }) = chain.then(table, 1.0, clear);
+            chain = next;
+            (points, attack.lines())
         });
         worth.collect()
     };

@@ -64,6 +64,7 @@ fn worth(
         AttackTable::None => "0",
         AttackTable::Jstris => "0 0 1 1 1 2 2 3 3 4 4 4 5",
         AttackTable::ColdClear => "0 0 1 1 2 2 3 3 4 4 4 5",
+        other => panic!("{other:?} is compared with another engine, not with this twin"),
     };
     let combos: Vec<u64> = combos.split(' ').map(|number| number.parse().unwrap()).collect();
     let combo = *combos.get(clears).unwrap_or(combos.last().unwrap());
@@ -102,14 +103,15 @@ impl Game {
     }
 
     pub fn movement(&self) -> TwinMovement {
-        let Rules { height, rows_above, rotation_system, half_turns, spin_rule, spawn_row, .. } = self.rules;
+        let Rules { height, rows_above, rotation_system, half_turns, spin_rule, spawn_row, top_out, .. } =
+            self.rules;
         let usual = i32::from(height - rows_above) - 1;
         TwinMovement {
             rotation_system: rotation_system.name(),
             half_turns: half_turns.name(),
             spin_rule: spin_rule.name(),
             spawn_row: spawn_row.map_or(usual, i32::from),
-            spawn_lift: if spawn_row.is_some() { 0 } else { 1 },
+            spawn_lift: if spawn_row.is_some() || top_out == TopOut::SpawnBlocked { 0 } else { 1 },
         }
     }
 
@@ -174,6 +176,7 @@ impl Game {
             ClearPoints::Lines => lines as f64,
             ClearPoints::Guideline => points,
             ClearPoints::Attack => sent as f64,
+            other => panic!("{other:?} is for matches"),
         };
         if let (Some(garbage), false) = (&mut self.garbage, is_over) {
             is_over = garbage.follow(&mut self.playfield, self.seed, lines, sent);

@@ -40,7 +40,7 @@ pub(super) fn slow() -> Rules {
 }
 
 fn garbage(lines_per_piece: f64, hole_move_chance: f64, delay_pieces: u8) -> Option<Garbage> {
-    Some(Garbage { lines_per_piece, hole_move_chance, delay_pieces })
+    Some(Garbage { lines_per_piece, hole_move_chance, delay_pieces, ..Garbage::DEFAULT })
 }
 
 fn rule_sets() -> Vec<Rules> {
@@ -359,7 +359,7 @@ fn environments_of_a_batch_do_not_know_each_other() {
 #[test]
 fn every_piece_but_o_is_seen_to_have_turned() {
     let arrival = |batch: &EnvBatch| see(batch, Field::PieceState, None)[1];
-    for spin_rule in [SpinRule::None, SpinRule::TSpins, SpinRule::TSpinsStrict, SpinRule::AllSpins] {
+    for &spin_rule in SpinRule::ALL {
         for piece in Tetromino::ALL {
             let mut batch = over(Rules { spin_rule, ..slow() }, Playfield::empty(10, 14), piece);
             assert_eq!(arrival(&batch), 0, "{piece} as it appears");

@@ -34,6 +34,7 @@ fn random_config(dice: &mut Dice) -> (EnvConfig, Seeding) {
             lines_per_piece: [0.05, 0.3, 1.0, 1.5, 4.0][dice.below(5)],
             hole_move_chance: [0.0, 0.05, 0.5, 1.0][dice.below(4)],
             delay_pieces: dice.below(8) as u8,
+            ..Garbage::DEFAULT
         }),
         _ => None,
     };

@@ -213,6 +213,7 @@ fn games(agent: Agent, rules: &Rules, kernel: Kernel) -> Vec<(u64, u64, u64)> {
         max_pieces: 150,
         max_steps: 20_000,
         loss_trials: 0,
+        opponent: None,
         kernel,
     };
     let play = |game| evaluation.play(game, &AtomicBool::new(false)).unwrap();

@@ -42,6 +42,7 @@ fn same_games(deal: Deal) -> Evaluation {
         max_pieces: 300,
         max_steps: u64::MAX,
         loss_trials: 0,
+        opponent: None,
         kernel: Kernel::best(),
     }
 }

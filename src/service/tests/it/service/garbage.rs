@@ -23,24 +23,53 @@ fn parts_that_are_not_named_are_the_usual_ones() {
     };
     assert_eq!(
         resolved(garbage(0.5)),
-        Some(Garbage { lines_per_piece: 0.5, hole_move_chance: 0.05, delay_pieces: 1 })
+        Some(Garbage { lines_per_piece: 0.5, hole_move_chance: 0.05, delay_pieces: 1, ..Garbage::DEFAULT })
     );
-    let all = pb::Garbage { lines_per_piece: Some(4.0), hole_move_chance: Some(0.0), delay_pieces: Some(0) };
-    assert_eq!(resolved(all), Some(Garbage { lines_per_piece: 4.0, hole_move_chance: 0.0, delay_pieces: 0 }));
+    let all = pb::Garbage {
+        lines_per_piece: Some(4.0),
+        hole_move_chance: Some(0.0),
+        delay_pieces: Some(0),
+        ..pb::Garbage::default()
+    };
+    assert_eq!(
+        resolved(all),
+        Some(Garbage { lines_per_piece: 4.0, hole_move_chance: 0.0, delay_pieces: 0, ..Garbage::DEFAULT })
+    );
     // None, and what says nothing about it.
     assert_eq!(resolved(pb::Garbage::default()), None);
     assert_eq!(resolved(pb::Garbage { lines_per_piece: Some(0.0), ..all }), None);
     // What is echoed is the same rules, and says nothing of garbage where there is none.
     let echoed = pb::Rules::from(&ResolvedRules::try_from(&with(garbage(0.5))).unwrap());
-    let full =
-        pb::Garbage { lines_per_piece: Some(0.5), hole_move_chance: Some(0.05), delay_pieces: Some(1) };
+    let full = pb::Garbage {
+        lines_per_piece: Some(0.5),
+        hole_move_chance: Some(0.05),
+        delay_pieces: Some(1),
+        hole_change_chance: Some(0.0),
+        hole_other_column: Some(true),
+        hole_margin: Some(0),
+        holes_when_sent: Some(false),
+        delay_skips_clears: Some(false),
+        rises_after_clears: Some(false),
+        rows_per_piece: Some(0),
+        most_waiting: Some(0),
+        opening_pieces: Some(0),
+        multiplier: Some(1.0),
+        multiplier_growth: Some(0.0),
+        multiplier_after: Some(0),
+        multiplier_most: Some(100.0),
+        frames_per_piece: Some(30),
+        meets_in_flight: Some(false),
+    };
     assert_eq!(echoed.garbage, Some(full));
     assert_eq!(ResolvedRules::try_from(&echoed), ResolvedRules::try_from(&with(garbage(0.5))));
     assert_eq!(pb::Rules::from(&ResolvedRules::from(Rules::default())).garbage, None);
     let choice = RulesChoice::from(&ResolvedRules::try_from(&with(garbage(0.5))).unwrap());
     let choice = choice.with("garbage.delay_pieces", 7).unwrap();
     let changed = ResolvedRules::try_from(&choice).unwrap().rules.garbage;
-    assert_eq!(changed, Some(Garbage { lines_per_piece: 0.5, hole_move_chance: 0.05, delay_pieces: 7 }));
+    assert_eq!(
+        changed,
+        Some(Garbage { lines_per_piece: 0.5, hole_move_chance: 0.05, delay_pieces: 7, ..Garbage::DEFAULT })
+    );
 }
 
 #[test]

@@ -81,6 +81,7 @@ fn check_games(rules: pb::Rules, policy: pb::Policy, max_pieces: u64) {
         max_pieces,
         max_steps: u64::MAX,
         loss_trials: 0,
+        opponent: None,
         kernel: Kernel::best(),
     };
     let game = |index| evaluation.play(index, &AtomicBool::new(false)).unwrap();

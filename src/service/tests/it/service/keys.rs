@@ -6,7 +6,7 @@ use prost::Message;
 use tetrion_core::agents::Kernel;
 use tetrion_core::engine::{
     Chain, HalfTurns, Hand, Key, MAX_KEYS, NamedChoice, Placement, Playfield, RotationSystem, Rules,
-    SpinRule, Tetromino, is_blocked,
+    SpinRule, Tetromino, TopOut, is_blocked,
 };
 use tetrion_core::placements::{Options, Placements, Position, enumerate as list, enumerate_only};
 use tetrion_protocol::{pb, positions, tensor};
@@ -91,7 +91,7 @@ impl Case {
             half_turns: half_turns.name(),
             spin_rule: spin_rule.name(),
             spawn_row: i32::from(self.rules.visible_rows()) - 1,
-            spawn_lift: 1,
+            spawn_lift: i32::from(self.rules.top_out != TopOut::SpawnBlocked),
         };
         TwinGround::new(&self.twin, movement, piece.letter())
     }

@@ -40,7 +40,21 @@ impl Model {
                 (self.garbage.as_ref().map_or(0, |garbage| garbage.holes.len()) as u64).to_le_bytes().into()
             }
             Field::Spin | Field::BackToBack => vec![0],
-            Field::Combo => vec![0; 4],
+            Field::Combo | Field::BackToBackCount => vec![0; 4],
+            Field::Counts => {
+                [0, 0, self.pieces as i32].iter().flat_map(|count| count.to_le_bytes()).collect()
+            }
+            // Nothing is cancelled, so what arrived waits or has risen.
+            Field::Received => {
+                let of = |garbage: &TwinGarbage| {
+                    garbage.waiting().iter().map(|&lines| u64::from(lines)).sum::<u64>()
+                        + garbage.holes.len() as u64
+                };
+                self.garbage.as_ref().map_or(0, of).to_le_bytes().into()
+            }
+            Field::Sent | Field::Cancelled | Field::Surge => vec![0; 8],
+            // Without an opponent, a game can only be lost.
+            Field::Won => vec![if [2, 3].contains(&self.end) { 255 } else { 0 }],
             Field::End => vec![self.end],
             Field::Attack => vec![0; 8],
             // The games of the model have no table of values.

@@ -54,7 +54,7 @@ async fn an_unknown_name_is_answered_with_the_one_that_was_meant_and_all_there_a
     let status = create(pb::SessionConfig { rules: Some(rules), ..config(1, 11) }).await;
     check(&status, "lab", PRESETS.last().unwrap().name);
     let fields = pb::SessionConfig { observation_fields: field_names(&["bord"]), ..config(1, 11) };
-    check(&create(fields).await, "board", "garbage");
+    check(&create(fields).await, "board", "counts");
     let infos = pb::SessionConfig { info_fields: field_names(&["line"]), ..config(1, 11) };
     assert!(create(infos).await.message().contains("did you mean \"lines\"?"));
     let set = features::from_set("bcts");
