@@ -14,7 +14,8 @@ import pytest
 import tetrion
 
 CLIENT = Path(__file__).parent.parent
-# Modules that users import by name, besides those that need a library: `tetrion.sb3`, `tetrion.ray` and `tetrion.dataset`.
+# Modules that users import by name, besides those that need a library: `tetrion.sb3`, `tetrion.ray`, `tetrion.dataset` and
+# `tetrion.pettingzoo`.
 MODULES = {"errors", "records", "tasks"}
 
 
@@ -99,6 +100,8 @@ NAMES = [
     "TrainedGeneration",
     "Training",
     "TuplePattern",
+    "VersusEnv",
+    "VersusVectorEnv",
     "WatchedEnv",
     "WatchedEpisode",
     "WatchedFrame",
@@ -125,7 +128,7 @@ def test_what_it_exports_is_called_by_its_public_name():
     }
     assert private == {}
     assert b"tetrion._" not in pickle.dumps(tetrion.DrawnSeeds(1, 10))
-    for name in ("tetrion/Placement-v0", "tetrion/Afterstate-v0", "tetrion/Keypress-v0"):
+    for name in ("tetrion/Placement-v0", "tetrion/Afterstate-v0", "tetrion/Keypress-v0", "tetrion/Versus-v0"):
         spec = gymnasium.spec(name)
         assert spec.entry_point.startswith("tetrion:")
         assert spec.vector_entry_point.startswith("tetrion:")

@@ -8,8 +8,9 @@ Without an address, they use the server in the environment variable TETRION_SERV
 provides:
 
 - Environments: `PlacementEnv`, `PlacementVectorEnv`; by afterstates `AfterstateEnv`, `AfterstateVectorEnv`; key by key
-  `KeypressEnv`, `KeypressVectorEnv`. `Flattener` turns observations into rows of numbers, `Planes` into pictures for
-  convolutions; `tetrion.sb3.TetrisVecEnv` is for Stable-Baselines3.
+  `KeypressEnv`, `KeypressVectorEnv`; matches against an opponent inside `VersusEnv`, `VersusVectorEnv`. `Flattener` turns
+  observations into rows of numbers, `Planes` into pictures for convolutions; `tetrion.sb3.TetrisVecEnv` is for
+  Stable-Baselines3, `tetrion.pettingzoo.parallel_env` for PettingZoo.
 - `Client`, for everything else. `Client.create_session` makes a `Session` of environments, whose calls are faster over a
   `StepStream`: `Observed`, `Stepped` with `Final`, `Placements` with features and afterstates, snapshots as bytes. A session
   converts actions to and from their `ActionDigit`s; `EpisodeEnd` names the values of the info `end`.
@@ -52,6 +53,7 @@ from tetrion._envs.afterstate import AfterstateEnv, AfterstateVectorEnv
 from tetrion._envs.flat import Flattener, Planes
 from tetrion._envs.keypress import KeypressEnv, KeypressVectorEnv
 from tetrion._envs.placement import PlacementEnv, PlacementVectorEnv
+from tetrion._envs.versus import VersusEnv, VersusVectorEnv
 from tetrion._evaluations.games import Estimates, Games
 from tetrion._evaluations.request import EvaluationOptions
 from tetrion._evaluations.results import Estimation, Evaluation
@@ -187,6 +189,8 @@ __all__ = [
     "TrainedGeneration",
     "Training",
     "TuplePattern",
+    "VersusEnv",
+    "VersusVectorEnv",
     "WatchedEnv",
     "WatchedEpisode",
     "WatchedFrame",
@@ -218,3 +222,4 @@ _gymnasium.register(id="tetrion/Task-v0", entry_point="tetrion.tasks:TaskEnv")
 _gymnasium.register(
     id="tetrion/Keypress-v0", entry_point="tetrion:KeypressEnv", vector_entry_point="tetrion:KeypressVectorEnv"
 )
+_gymnasium.register(id="tetrion/Versus-v0", entry_point="tetrion:VersusEnv", vector_entry_point="tetrion:VersusVectorEnv")

@@ -48,7 +48,7 @@ def test_a_program_runs(program, shown, tmp_path):
 
 def test_the_table_has_the_versions_of_the_tests():
     rows = re.findall(r"^\| \[([\w-]+)\].*?\| (?:scripts, torch )?([\d.]+) \|", (DOCS / "libraries.md").read_text(), re.M)
-    assert len(rows) == 8
+    assert len(rows) == 9
     packages = {"RLlib": "ray", "CleanRL": "torch"}
     for library, version in rows:
         package = packages.get(library, library)

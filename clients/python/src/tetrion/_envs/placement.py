@@ -93,6 +93,12 @@ class PlacementVectorEnv(ManyEnv):
     `reset(seed=s)` gives game i the seed s + i; it then plays like a `PlacementEnv` with that seed. `reset(seed=[...])`
     gives each game its own seed, or None to start its next episode. Autoreset starts the next episode of each seed.
 
+    ## Matches
+
+    Under rules of two players, such as `{"preset": "tetrio", "players": 2}`, games 2k and 2k + 1 are the sides of match k.
+    `reset(seed=s)` gives both the seed s + k; a list of seeds and a mask need equal entries for both. They end together, and
+    `infos["won"]` is 1, -1 or, after a draw or a cut, 0. An illegal action loses with `invalid_action_policy="terminate"`.
+
     ## Autoreset
 
     `autoreset_mode` has Gymnasium's meanings:

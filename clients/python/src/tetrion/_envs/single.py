@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import gymnasium
@@ -16,6 +16,7 @@ from tetrion._envs import readers, rendering, spaces
 from tetrion._envs.base import SessionEnv
 from tetrion._messages.requests import FeaturesLike, PositionsLike, RulesLike
 from tetrion._sessions.session import Session
+from tetrion.errors import InvalidArgumentError
 
 Observation = dict[str, Any]
 
@@ -77,11 +78,16 @@ class SingleEnv(SessionEnv, gymnasium.Env[Observation, np.int64]):
         Raises:
             InvalidRequestError: The server refuses the rules, a name or a number; `violations` says which and why.
             InvalidArgumentError: An argument, render mode, palette or field of the rules does not exist, the rules use key
-                presses, or no observation is left.
+                presses or have two players, or no observation is left.
             ServerUnavailableError: No server answers at the address.
         """
         self._render_with(render_mode, render_scale, render_palette)
         arguments.flag("observe_mask", observe_mask)
+        if isinstance(rules, Mapping) and rules.get("players", 1) == 2:
+            problem = (
+                "have 2 players, and this is one game, expected 'tetrion/Versus-v0' (VersusEnv), with an opponent inside"
+            )
+            raise InvalidArgumentError("rules", f"{problem}, or a vector environment, whose environments play each other")
         self.metadata = dict(type(self).metadata)  # type: ignore[misc]
         self._make(
             address,

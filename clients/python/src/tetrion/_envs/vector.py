@@ -122,6 +122,7 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
             label=label,
         )
         self.num_envs = num_envs = self.session.num_envs
+        self._players: int = max(1, self.session._message.config.rules.players)
         self.single_observation_space = self._fields.space
         self.single_action_space = gymnasium.spaces.Discrete(self._num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -141,7 +142,8 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
         """Starts episodes in all games, or in those of `options["reset_mask"]`.
 
         Args:
-            seed: 0 to 2**64 - num_envs, or one per game, as in `infos["seed"]`; see "Seeds".
+            seed: 0 to 2**64 - num_envs, or one per game, as in `infos["seed"]`; see "Seeds". Under rules of two players,
+                equal seeds for both sides of a match.
             options: `"reset_mask"`, bool (num_envs,), and `"piece_sequences"`, a string of the letters IOTZSJL per reset
                 game, or one for all.
 
@@ -150,17 +152,20 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
 
         Raises:
             InvalidArgumentError: The mask is not an array of bool or is false everywhere, the number of seeds or mask
-                entries differs from the number of games, a seed does not fit into 64 bits, or an option does not exist.
+                entries differs from the number of games, a seed does not fit into 64 bits, an option does not exist, or the
+                two sides of a match differ in seed or mask. No game has changed.
         """
         self._check_open("reset")
         options = dict(spaces.known_options(options, ["reset_mask", "piece_sequences"]))
         mask = options.get("reset_mask")
-        chosen = self._chosen(mask)
+        chosen = chosen_envs(mask, self.num_envs)
+        self._check_sides("options['reset_mask']", mask)
         # Gymnasium accepts no negative seeds.
         if seed is None:
             seeds, parts = None, [chosen]
         else:
-            seeds = self._seeds(seed)
+            seeds = env_seeds(seed, self.num_envs, self._players)
+            self._check_sides("seed", seeds)
             # The protocol seeds all environments of a call or none of them.
             seeded = np.array([seeds[env] is not None for env in chosen])
             parts = [chosen[seeded], chosen[~seeded]]
@@ -190,6 +195,17 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
             return stream._blocks.observed(answers[0][0])
         return self._without_waiting(stream._blocks.merged(answers), present)
 
+    def _check_sides(self, field: str, values: Sequence[Any] | npt.NDArray[np.bool_] | None) -> None:
+        """Refuses different values for the two sides of a match, before any game changes."""
+        if values is None or self._players == 1:
+            return
+        for env in range(0, self.num_envs, 2):
+            if values[env] != values[env + 1]:
+                problem = (
+                    f"is {values[env]} for environment {env} and {values[env + 1]} for its opponent, environment {env + 1}"
+                )
+                raise InvalidArgumentError(field, f"{problem}, expected equal values for both sides of a match")
+
     def _without_waiting(self, observed: Observed, present: npt.NDArray[np.bool_]) -> Observed:
         """What all games show, with 0 for those that wait for their first episode, after a call about some."""
         if self._waits:
@@ -197,30 +213,6 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
             for name in self._fields.names:
                 observed.observations[name][~begun] = 0
         return observed
-
-    def _chosen(self, reset_mask: Any) -> npt.NDArray[np.int64]:
-        """The environments to reset."""
-        if reset_mask is None:
-            return np.arange(self.num_envs, dtype=np.int64)
-        field, wanted = "options['reset_mask']", f"a numpy array of bool of the shape ({self.num_envs},)"
-        if not isinstance(reset_mask, np.ndarray):
-            raise arguments.wrong(field, reset_mask, wanted)
-        if reset_mask.dtype != np.bool_ or reset_mask.shape != (self.num_envs,):
-            raise InvalidArgumentError(field, f"has {reset_mask.dtype} of the shape {reset_mask.shape}, expected {wanted}")
-        (chosen,) = reset_mask.nonzero()
-        if not chosen.size:
-            raise InvalidArgumentError(field, "is false everywhere, expected at least one environment to reset")
-        return chosen
-
-    def _seeds(self, seed: Any) -> list[int | None]:
-        """One seed per environment; None for environments that start their next episode."""
-        if isinstance(seed, str) or not isinstance(seed, (Sequence, np.ndarray)) or getattr(seed, "ndim", 1) == 0:
-            first = arguments.integer("seed", seed, arguments.I64, arguments.U64 + 1 - self.num_envs)
-            return [arguments.seed("seed", first + env) for env in range(self.num_envs)]
-        if len(seed) != self.num_envs:
-            wanted = f"one for each of {self.num_envs} environments, or an integer for all"
-            raise InvalidArgumentError("seed", f"has {len(seed)} seeds, expected {wanted}")
-        return [spaces.checked_seed(one, f"seed[{env}]") for env, one in enumerate(seed)]
 
     def step(self, actions: npt.NDArray[np.integer]) -> StepResult:
         """Takes one action per game; see "Autoreset" for games whose episode has ended.
@@ -259,11 +251,15 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
         ended = stepped.terminated
         if self._counts_endings and np.count_nonzero(ended):
             if mask is not None:
-                self._count_endings(~mask[np.arange(len(mask)), actions][ended], stacklevel=stacklevel)
+                invalid = ~mask[np.arange(len(mask)), actions][ended]
             elif "invalid_action" in stepped.infos:
                 known = stepped.infos if stepped.final is None else stepped.final.infos
                 rows = ended if stepped.final is None else slice(None)
-                self._count_endings(known["invalid_action"][rows].astype(np.bool_), stacklevel=stacklevel)
+                invalid = known["invalid_action"][rows].astype(np.bool_)
+            else:
+                return
+            # A match counts once: both sides end together.
+            self._count_endings(np.logical_or.reduce(invalid.reshape(-1, self._players), axis=1), stacklevel=stacklevel)
 
     def _result(
         self, stepped: Stepped, present: npt.NDArray[np.bool_], known: Mapping[str, npt.NDArray[Any]] | None = None
@@ -423,3 +419,37 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
     def close_extras(self, **kwargs: Any) -> None:
         """Ends the session. `close` calls this once."""
         self._let_go()
+
+
+def chosen_envs(reset_mask: Any, num_envs: int) -> npt.NDArray[np.int64]:
+    """The environments that a mask chooses; all without a mask.
+
+    Raises:
+        InvalidArgumentError: The mask is no array of bool, has another shape than (num_envs,), or is false everywhere.
+    """
+    if reset_mask is None:
+        return np.arange(num_envs, dtype=np.int64)
+    field, wanted = "options['reset_mask']", f"a numpy array of bool of the shape ({num_envs},)"
+    if not isinstance(reset_mask, np.ndarray):
+        raise arguments.wrong(field, reset_mask, wanted)
+    if reset_mask.dtype != np.bool_ or reset_mask.shape != (num_envs,):
+        raise InvalidArgumentError(field, f"has {reset_mask.dtype} of the shape {reset_mask.shape}, expected {wanted}")
+    (chosen,) = reset_mask.nonzero()
+    if not chosen.size:
+        raise InvalidArgumentError(field, "is false everywhere, expected at least one environment to reset")
+    return chosen
+
+
+def env_seeds(seed: Any, num_envs: int, players: int = 1) -> list[int | None]:
+    """One seed per environment; None for environments that start their next episode. An integer seeds match by match.
+
+    Raises:
+        InvalidArgumentError: A seed does not fit into 64 bits, or the number of seeds differs from `num_envs`.
+    """
+    if isinstance(seed, str) or not isinstance(seed, (Sequence, np.ndarray)) or getattr(seed, "ndim", 1) == 0:
+        first = arguments.integer("seed", seed, arguments.I64, arguments.U64 + 1 - num_envs)
+        return [arguments.seed("seed", first + env // players) for env in range(num_envs)]
+    if len(seed) != num_envs:
+        wanted = f"one for each of {num_envs} environments, or an integer for all"
+        raise InvalidArgumentError("seed", f"has {len(seed)} seeds, expected {wanted}")
+    return [spaces.checked_seed(one, f"seed[{env}]") for env, one in enumerate(seed)]

@@ -209,6 +209,10 @@ class Calls:
         else:
             request = self._placements_request(env_ids, options)
             rows, encoded = self._answers.rows(request.session_envs), request.encode()
+        return self._listed(encoded, rows)
+
+    def _listed(self, encoded: bytes, rows: int) -> Placements:
+        """The answer to a request for the placements of this many environments."""
         self._check("enumerate_placements")
         with self._link.connection.calling():
             return Placements._of(self._native.placements(encoded, rows))
