@@ -61,6 +61,9 @@ mod notified;
 /// `tetrion health`: whether a server serves, as an exit code.
 mod health;
 
+/// Matches of players, and what they say of who is stronger.
+mod matches;
+
 /// Completions for shells, and pages of the manual.
 mod manual;
 

@@ -144,10 +144,10 @@ def test_lines_that_one_side_sends_arrive_at_the_other():
         _, _, terminated, _, infos = envs.step(actions)
         if terminated.any():
             last = {name: rows[terminated] for name, rows in infos["final_info"].items()}
-            np.testing.assert_array_equal(last["episode_return"], last["sent"] - last["received"])
+            of_opponents = {name: rows.reshape(-1, 2)[:, ::-1].ravel() for name, rows in last.items()}
+            np.testing.assert_array_equal(last["episode_return"], of_opponents["received"] - last["received"])
             # Attacks of one turn destroy each other on their way.
-            others = last["sent"].reshape(-1, 2)[:, ::-1].ravel()
-            assert (last["received"] <= others).all()
+            assert (last["received"] <= of_opponents["sent"]).all()
             arrived += last["received"].sum()
     assert arrived > 0
 

@@ -572,12 +572,16 @@ test("the terms of a formula add up to its value, for each placement", async () 
   }
 });
 
+/** The presets for two players, which one can also play alone. */
+const VERSUS = ["tetrio", "tetrio_season_1", "botris", "versus_simple"];
+
 test("hints come from the controller that looks furthest with what is shown", () => {
   const strongest = (preset: string, choice: Partial<Chosen> = {}) => app.strongest({ ...chosenOf(app.catalog.rulesPresets.find(({ name }) => name === preset)!), ...choice });
   const presets = tetrominoPresets(app).map(({ name }) => [name, strongest(name)]);
   assert.deepEqual(Object.fromEntries(presets), {
     simplified: "tetrion-10x10-expectation", lab: "tetrion-10x10-expectation", survey: "tetrion-10x10-expectation", genetic: "tetrion-10x10-expectation",
     leiden: "tetrion-10x10-expectation", guideline: "tetrion-guideline-preview", nes: "tetrion-10x10-preview",
+    ...Object.fromEntries(VERSUS.map((name) => [name, "tetrion-guideline-preview"])),
   });
   assert.equal(strongest("simplified", { preview: 1 }), "tetrion-10x10-preview");
 });
@@ -635,6 +639,7 @@ test("what can be counted of a game, by every preset that places pieces", async 
     leiden: ["lines"],
     guideline: ["lines", "points", "lines sent"],
     nes: ["lines", "points"],
+    ...Object.fromEntries(VERSUS.map((name) => [name, ["lines", "points", "lines sent"]])),
   };
   for (const { name, rules } of tetrominoPresets(app).filter(isPlacement)) {
     assert.deepEqual(measuresOf(rules!), measures[name], name);

@@ -1,0 +1,107 @@
+//! `tetrion match`, as a person starts it: its matches are those of the engine, in pairs, and its verdict is that of the pairs
+//! in the order of their seeds.
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::Value;
+use tetrion::engine::rng::{Tag, word};
+
+use crate::evaluate::tetrion;
+
+fn run(args: &[&str]) -> Output {
+    tetrion(&["match"]).args(["--max-pieces", "60"]).args(args).output().unwrap()
+}
+
+#[track_caller]
+fn printed(args: &[&str]) -> String {
+    let output = run(args);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[track_caller]
+fn json(args: &[&str]) -> Value {
+    serde_json::from_str(&printed(&[args, &["--json"]].concat())).unwrap()
+}
+
+#[test]
+fn the_pairs_of_the_file_are_those_of_the_table() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pairs_of_matches.jsonl");
+    let out = file.to_str().unwrap();
+    let flags = ["dt-10", "random", "--pairs", "5", "--seed", "3", "--rules", "botris"];
+    let meeting = json(&[&flags[..], &["--out", out]].concat())["meetings"][0].clone();
+    let text = fs::read_to_string(&file).unwrap();
+    let pairs: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(pairs.len(), 5);
+    let (mut counts, mut results) = ([0; 5], [0; 3]);
+    for (number, pair) in (0..).zip(&pairs) {
+        assert_eq!((&pair["first"], &pair["second"]), (&"dt-10".into(), &"random".into()));
+        assert_eq!(pair["seed"], word(3, Tag::Game, number).to_string(), "in the order of the seeds");
+        let points = pair["matches"].as_array().unwrap().iter().zip(0..).map(|(of_pair, side)| {
+            assert_eq!(of_pair["side"], side);
+            match of_pair["end"].as_str().unwrap() {
+                "won" => 2,
+                "topped_out" => 0,
+                "drawn" | "piece_limit" => 1,
+                other => panic!("{other}"),
+            }
+        });
+        let points: Vec<usize> = points.collect();
+        counts[points[0] + points[1]] += 1;
+        points.iter().for_each(|points| results[2 - points] += 1);
+    }
+    assert_eq!(meeting["pentanomial"], serde_json::json!(counts));
+    let told: Vec<&Value> = ["won", "drawn", "lost"].iter().map(|name| &meeting[*name]).collect();
+    assert_eq!(serde_json::json!(told), serde_json::json!(results));
+    assert!(results[0] > results[2], "a controller beats chance: {results:?}");
+    fs::remove_file(&file).unwrap();
+}
+
+/// However many threads play, and however many pairs are played at once, a verdict comes after the same pair.
+#[test]
+fn a_verdict_is_that_of_the_pairs_in_order() {
+    let flags = ["dt-10", "random", "--pairs", "200", "--sprt", "0,40"];
+    let one = json(&[&flags[..], &["--threads", "1"]].concat());
+    assert_eq!(json(&[&flags[..], &["--threads", "2"]].concat()), one);
+    let test = &one["meetings"][0]["sprt"];
+    let ratio = test["log_likelihood_ratio"].as_f64().unwrap();
+    assert_eq!(test["verdict"], "accepts_higher");
+    assert!(ratio >= test["bounds"][1].as_f64().unwrap());
+    let pairs = one["meetings"][0]["pairs"].as_u64().unwrap();
+    assert!(pairs < 200, "{pairs} pairs");
+    // A player against itself splits every pair.
+    let itself = json(&["dt-10", "dt-10", "--pairs", "6"]);
+    assert_eq!(itself["meetings"][0]["pentanomial"], serde_json::json!([0, 0, 6, 0, 0]));
+}
+
+#[test]
+fn several_players_get_ratings() {
+    let text = printed(&["dt-10", "bcts", "yiyuan-lee", "--pairs", "4", "--rules", "versus_simple"]);
+    assert_eq!(text.matches(": 4 pairs").count(), 3, "everyone meets everyone: {text}");
+    assert!(
+        text.contains("Ratings in Elo, with dt-10 at 0:") || text.contains("No ratings: player"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_cannot_be_played_is_refused() {
+    for (args, code, words) in [
+        (&["dt-10"][..], 2, "2"),
+        (&["dt-10", "bctz"], 2, "did you mean \"bcts\"?"),
+        (&["dt-10", "bcts", "--sprt", "20,0"], 2, "ascending"),
+        (&["dt-10", "bcts", "--rules", "guideline"], 2, "players 2 needs garbage"),
+        (&["dt-10", "bcts", "--rules", "lab"], 2, "players 2 needs"),
+    ] {
+        let output = run(args);
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {stderr}");
+        assert!(stderr.contains(words), "{args:?}: {stderr}");
+    }
+    // Rules for two are for matches.
+    let alone =
+        tetrion(&["evaluate", "bcts", "--rules", "tetrio,players=2", "--games", "1"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&alone.stderr).contains("opponent"), "{alone:?}");
+}
