@@ -31,10 +31,10 @@ choice! {
 pub enum Spin {
     #[default]
     None = 0,
-    /// A T-spin with an open corner on the side that it points to, or an [immobile](SpinRule::immobile) piece under
-    /// some rules.
+    /// A T-spin with an open corner on the side that it points to, or under some rules a piece that can move neither
+    /// sideways nor up.
     Mini = 1,
-    /// A T-spin, or an [immobile](SpinRule::immobile) piece under some rules.
+    /// A T-spin, or under some rules a piece that can move neither sideways nor up.
     Full = 2,
 }
 
