@@ -40,7 +40,33 @@ UIDS = [
     (25, "garbage", "UINT8"),
     (26, "garbage_rows", "INT64"),
     (27, "end", "UINT8"),
+    (28, "counts", "INT32"),
+    (29, "back_to_back_count", "INT32"),
+    (30, "sent", "INT64"),
+    (31, "received", "INT64"),
+    (32, "cancelled", "INT64"),
+    (33, "surge", "INT64"),
 ]
+GARBAGE = {
+    "lines_per_piece": 1.5,
+    "hole_move_chance": 1.0,
+    "delay_pieces": 7,
+    "hole_change_chance": 0.5,
+    "hole_other_column": False,
+    "hole_margin": 1,
+    "holes_when_sent": True,
+    "delay_skips_clears": True,
+    "rises_after_clears": True,
+    "rows_per_piece": 8,
+    "most_waiting": 20,
+    "opening_pieces": 14,
+    "multiplier": 2.0,
+    "multiplier_growth": 0.25,
+    "multiplier_after": 9,
+    "multiplier_most": 4.0,
+    "frames_per_piece": 20,
+    "meets_in_flight": True,
+}
 
 
 def test_every_setting_does_what_it_says(client):
@@ -66,9 +92,8 @@ def test_every_setting_does_what_it_says(client):
         fall_delay=7,
         lock_delay=np.int32(8),
         lock_resets=0,
-        garbage__lines_per_piece=1.5,
-        garbage__hole_move_chance=1,
-        garbage__delay_pieces=7,
+        clutch=1,
+        **{f"garbage__{name}": int(value) if isinstance(value, bool) else value for name, value in GARBAGE.items()},
         scoring__piece=0.5,
         scoring__lines=np.array([1, 2, 4, 8], np.float32),
         scoring__game_end=-3,
@@ -81,12 +106,13 @@ def test_every_setting_does_what_it_says(client):
         seed=np.uint64(2**64 - 1),
     )
     given["scoring.lines"].shape[:] = [-1]
-    assert set(AT_CREATION) - set(given) == {"pieces"}
+    # A world has one environment, and so no opponent.
+    assert set(AT_CREATION) - set(given) == {"pieces", "players"}
     world = World(client, given)
     config, rules = world._session.config, dict(world._session.rules)
     assert rules.pop("scoring") == {"piece": 0.5, "lines": [1.0, 2.0, 4.0, 8.0], "game_end": -3.0}
-    assert rules.pop("garbage") == {"lines_per_piece": 1.5, "hole_move_chance": 1.0, "delay_pieces": 7}
-    assert rules.pop("hold") is True
+    assert rules.pop("garbage") == GARBAGE
+    assert (rules.pop("hold"), rules.pop("clutch")) == (True, True)
     expected = {name: tensor.strings.array[0] for name, tensor in given.items() if tensor.HasField("strings")}
     assert (
         expected.items() - {("features", "holes"), ("invalid_action_policy", "ignore"), ("label", "agent 7")}
@@ -170,8 +196,8 @@ def test_uids(links):
 def test_every_field_has_a_uid(client):
     catalog = client.catalog()
     fields = {field.name for field in (*catalog.observation_fields, *catalog.info_fields)}
-    # Worlds compute no exact values.
-    assert fields - {"regret"} == set(OBSERVATIONS) - {"reward", "action_mask"}
+    # Worlds compute no exact values, and have no opponent.
+    assert fields - {"regret", "won"} == set(OBSERVATIONS) - {"reward", "action_mask"}
 
 
 def test_the_table_of_the_readme_has_every_setting():

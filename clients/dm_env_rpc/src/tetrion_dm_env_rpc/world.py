@@ -26,6 +26,7 @@ OBSERVATIONS = (
     *("reward", "board", "board_bits", "current", "queue", "heights", "features", "falling", "falling_cells", "action_mask"),
     *("lines", "pieces", "steps", "episode_return", "seed", "invalid_action", "invalid_actions", "landing_row", "held"),
     *("spin", "attack", "combo", "back_to_back", "piece_state", "garbage", "garbage_rows", "end"),
+    *("counts", "back_to_back_count", "sent", "received", "cancelled", "surge"),
 )
 # The UID of the only action.
 _ACTION = 1
@@ -65,6 +66,11 @@ class World:
                 infos = {*(probe.config.info_fields or ()), "landing_row", "invalid_action", "invalid_actions"}
             if "falling" in observations:
                 observations.add("falling_cells")
+            if "attack" in infos:
+                observations.add("counts")
+                infos.add("back_to_back_count")
+            if "garbage" in observations:
+                infos |= {"sent", "received", "cancelled", "surge"}
             fields = [[name for name in OBSERVATIONS if name in names] for names in (observations, infos)]
             session = self._session = self._create(**arguments, observations=fields[0], infos=fields[1])
         except TetrionError as error:
