@@ -70,10 +70,10 @@ async fn every_call_refuses_a_field_that_its_request_does_not_have() {
 #[tokio::test]
 async fn a_field_is_found_at_any_depth_and_nothing_has_happened() {
     let (channel, _guard) = connect_with(ServerConfig::default()).await;
-    let garbage = field(21, &field(9, b"")); // in Rules
+    let garbage = field(21, &field(90, b"")); // in Rules
     for (bytes, message, number) in [
         (field(1, &field(2, b"\xe0\x03\x01")), "tetrion.v1.Rules", 60),
-        (field(1, &field(2, &garbage)), "tetrion.v1.Garbage", 9),
+        (field(1, &field(2, &garbage)), "tetrion.v1.Garbage", 90),
         (field(1, &field(5, &field(9, b"x"))), "tetrion.v1.FeatureSelection", 9),
         (field(2, b"\x08\x3c\x18\x01"), "google.protobuf.Duration", 3),
     ] {
