@@ -100,6 +100,6 @@ pub use spin::{Spin, SpinRule};
 pub use steered::SteeredPiece;
 pub use tetromino::Tetromino;
 pub use timing::Timing;
-pub(crate) use versus::exchange;
 pub use versus::{Match, MatchResult, MatchTurn, TurnRefused};
+pub(crate) use versus::{exchange, exchange_points};
 pub(crate) use visible::Visible;

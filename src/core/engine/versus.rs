@@ -19,7 +19,8 @@
 //!
 //! This file knows how lines get from one side to the other. [`incoming`](super::incoming) handles those of one side.
 
-use super::clears::Attack;
+use super::clears::{Attack, ClearPoints};
+use super::episode_end::EpisodeEnd;
 use super::garbage::Holes;
 use super::incoming::Incoming;
 use super::live::{ActionRefused, Happened, Live};
@@ -76,13 +77,6 @@ impl Match {
         }
         let side = |side| Live::starting(rules, rules.dealer(seed)).on_side(side);
         Ok(Match { sides: [side(0), side(1)], turns: 0 })
-    }
-
-    /// A match like this with sides exchanged: the first side gets the garbage that the second one got.
-    #[must_use]
-    pub fn mirrored(self) -> Match {
-        let [first, second] = self.sides;
-        Match { sides: [second, first], ..self }
     }
 
     /// A match between two games that have begun.
@@ -169,4 +163,18 @@ pub(crate) fn exchange(rules: &Rules, sides: [(&mut Incoming, Holes<'_>); 2]) ->
     first.receive(rules, first_holes, to_first.events());
     second.receive(rules, second_holes, to_second.events());
     [to_first, to_second]
+}
+
+/// What each side of a match scores for a turn as a whole, given what arrived at each side and how each has ended.
+pub(crate) fn exchange_points(
+    rules: &Rules,
+    arrived: [Attack; 2],
+    ends: [Option<EpisodeEnd>; 2],
+) -> [f64; 2] {
+    let lines = arrived.map(|attack| f64::from(attack.lines()));
+    match rules.clear_points {
+        ClearPoints::Exchange => [lines[1] - lines[0], lines[0] - lines[1]],
+        ClearPoints::Result => ends.map(|end| EpisodeEnd::won(end).into()),
+        _ => [0.0; 2],
+    }
 }

@@ -5,8 +5,8 @@
 //! the current piece, and keys that steer it ([`steer`](super::steer)).
 
 use crate::engine::{
-    ActionModel, Chain, ClearPoints, Column, Counted, EpisodeEnd, Key, Landed, Piece, Placement, Rules, Spin,
-    comes_to_rest, exchange, land_at, lock, settle,
+    ActionModel, Chain, Column, Counted, EpisodeEnd, Key, Landed, Piece, Placement, Rules, Spin,
+    comes_to_rest, exchange, exchange_points, land_at, lock, settle,
 };
 
 use super::action_table::ActionTable;
@@ -240,16 +240,12 @@ impl<C: Column, const N: usize> Envs<C, N> {
     ) -> [(f64, Option<EpisodeEnd>); 2] {
         let [first, second] = self.incoming.get_disjoint_mut(envs).expect("two environments");
         let holes = |side: usize| self.dealers[envs[side]].holes(Some(side as u8));
-        let arrived = exchange(rules, [(first, holes(0)), (second, holes(1))]).map(|attack| attack.lines());
+        let arrived = exchange(rules, [(first, holes(0)), (second, holes(1))]);
         let ends = EpisodeEnd::of_match(moved.map(|(_, end)| end));
+        let points = exchange_points(rules, arrived, ends);
         [0, 1].map(|side| {
-            let more = match rules.clear_points {
-                ClearPoints::Exchange => f64::from(arrived[1 - side]) - f64::from(arrived[side]),
-                ClearPoints::Result => EpisodeEnd::won(ends[side]).into(),
-                _ => 0.0,
-            };
-            self.statistics[envs[side]].episode_return += more;
-            (moved[side].0 + more, ends[side])
+            self.statistics[envs[side]].episode_return += points[side];
+            (moved[side].0 + points[side], ends[side])
         })
     }
 

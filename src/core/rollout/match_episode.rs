@@ -6,7 +6,7 @@
 use super::episode::{Bounds, Episode};
 use crate::agents::{Agent, AgentRng, Kernel};
 use crate::engine::rng::{Tag, word};
-use crate::engine::{ClearPoints, Dealer, EpisodeEnd, Rules, exchange};
+use crate::engine::{Dealer, EpisodeEnd, Rules, exchange, exchange_points};
 
 /// A match that can be played in slices.
 #[derive(Clone, Debug)]
@@ -70,15 +70,11 @@ impl MatchEpisode {
     /// Ends a turn: lines arrive, and the next pieces appear or are blocked.
     fn exchange(&mut self, rules: &Rules) {
         let [first, second] = &mut self.sides;
-        let arrived = exchange(rules, [first.garbage(), second.garbage()]).map(|attack| attack.lines());
+        let arrived = exchange(rules, [first.garbage(), second.garbage()]);
         self.sides.iter_mut().for_each(|side| side.prepare(rules));
         self.ends = EpisodeEnd::of_match(self.sides.each_ref().map(|side| side.game.end));
-        for (side, episode) in self.sides.iter_mut().enumerate() {
-            episode.game.score += match rules.clear_points {
-                ClearPoints::Exchange => f64::from(arrived[1 - side]) - f64::from(arrived[side]),
-                ClearPoints::Result => EpisodeEnd::won(self.ends[side]).into(),
-                _ => 0.0,
-            };
+        for (side, points) in self.sides.iter_mut().zip(exchange_points(rules, arrived, self.ends)) {
+            side.game.score += points;
         }
     }
 }
