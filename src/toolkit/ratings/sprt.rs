@@ -25,7 +25,7 @@ const MAX_ROUNDS: u32 = 100;
 /// A test of two hypotheses about the strength of the first player against the second.
 ///
 /// If a hypothesis is true, this test takes fewer pairs on average than one with a fixed number of pairs and equal errors.
-/// Its error rates hold for whole pairs in the order of their seeds: if pairs are counted as they end, short matches come
+/// The error rates hold for whole pairs in the order of their seeds: if pairs are counted as they end, short matches come
 /// first and bias the verdict. [`Sprt::decide`] takes them in order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sprt {

@@ -60,8 +60,8 @@ class VersusVectorEnv(VectorEnv[Observations, npt.NDArray[np.integer], npt.NDArr
 
     ## Rewards
 
-    By the rules: lines sent under `tetrio`. With `"clear_points": "exchange"`, lines sent less received, and with
-    `"result"`, 1 for a won match and -1 for a lost one.
+    By the rules: lines sent under `tetrio`. With `"clear_points": "exchange"`, lines that reach the opponent less those
+    that arrive, and with `"result"`, 1 for a won match and -1 for a lost one.
 
     ## Seeds
 
