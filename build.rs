@@ -22,7 +22,7 @@ const ROOTS: [&str; 4] = [
 ];
 
 /// What is read and written as JSON: the messages of files, and what they are made of.
-const AS_JSON: [&str; 37] = [
+const AS_JSON: [&str; 38] = [
     ".tetrion.v1.Policy",
     ".tetrion.v1.Weights",
     ".tetrion.v1.FeatureSelection",
@@ -43,6 +43,7 @@ const AS_JSON: [&str; 37] = [
     ".tetrion.v1.ExpectationTerms",
     ".tetrion.v1.TerminalValue",
     ".tetrion.v1.Recording",
+    ".tetrion.v1.RecordedOpponent",
     ".tetrion.v1.RecordedOutcome",
     ".tetrion.v1.EpisodeEnd",
     ".tetrion.v1.InvalidActionPolicy",

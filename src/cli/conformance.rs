@@ -6,8 +6,8 @@ use anyhow::Context;
 use serde_json::json;
 
 use super::connection::ConnectionArgs;
-use super::interrupt::INTERRUPTED;
-use super::output::{print, say};
+use super::interrupt::run_until_ctrl_c;
+use super::output::print;
 use super::progress::WorkProgress;
 use crate::conformance::{self, ConformanceReport, KIT, LineMismatch, Script};
 use crate::input::UsageError;
@@ -51,22 +51,11 @@ pub struct ConformanceArgs {
 /// # Errors
 /// If the server does not answer, a name is unknown, or stdout cannot be written.
 pub fn run(args: ConformanceArgs) -> anyhow::Result<ExitCode> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let code = runtime.block_on(async {
-        tokio::select! {
-            report = report(&args) => {
-                let (report, num_files) = report?;
-                print(&if args.json { to_json(&report) } else { to_text(&report, num_files) })?;
-                Ok(if report.differences.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-            }
-            _ = tokio::signal::ctrl_c() => {
-                say("stopped");
-                Ok(ExitCode::from(INTERRUPTED))
-            }
-        }
-    });
-    runtime.shutdown_background();
-    code
+    run_until_ctrl_c("stopped", async {
+        let (report, num_files) = report(&args).await?;
+        print(&if args.json { to_json(&report) } else { to_text(&report, num_files) })?;
+        Ok(if report.differences.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    })
 }
 
 /// The report on a server, and the number of files that it is about.

@@ -2,11 +2,14 @@
 //! watch for SIGTERM, and for SIGHUP, which comes when their terminal window closes.
 
 use std::future::{Future, poll_fn};
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::Poll;
 
 use anyhow::Context;
+
+use super::output::say;
 
 /// Exit code of a program that was interrupted before it finished.
 pub const INTERRUPTED: u8 = 130;
@@ -129,4 +132,26 @@ pub fn ignores_hang_up() -> bool {
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     // The lowest bit is signal 1.
     ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
+}
+
+/// Runs asynchronous work to its end, or until Ctrl-C, which says `stopped`.
+///
+/// # Errors
+/// The errors of the work, or if no threads can be started.
+pub fn run_until_ctrl_c(
+    stopped: &str,
+    work: impl Future<Output = anyhow::Result<ExitCode>>,
+) -> anyhow::Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let code = runtime.block_on(async {
+        tokio::select! {
+            code = work => code,
+            _ = tokio::signal::ctrl_c() => {
+                say(stopped);
+                Ok(ExitCode::from(INTERRUPTED))
+            }
+        }
+    });
+    runtime.shutdown_background();
+    code
 }

@@ -5,7 +5,8 @@
 //! decide a verdict.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -13,10 +14,12 @@ use serde_json::{Value, json};
 
 use super::computing::ComputingArgs;
 use super::connection::{ConnectionArgs, connect};
-use super::interrupt::INTERRUPTED;
+use super::evaluate::stems;
+use super::interrupt::run_until_ctrl_c;
 use super::options::check_writable;
 use super::output::{print, say};
 use super::progress::GamesProgress;
+use super::recordings;
 use super::rules::{RulesArgs, rules_by_default};
 use super::search::SearchArgs;
 use crate::input::UsageError;
@@ -29,9 +32,12 @@ use tetrion_core::engine::rng::{Tag, word};
 use tetrion_protocol::limits::MAX_GAMES;
 use tetrion_toolkit::files;
 use tetrion_toolkit::ratings::{CrossTable, EloEstimate, MatchOutcome, Pentanomial, Sprt, SprtVerdict};
+use tetrion_toolkit::recording::{RecordedOpponent, Recording};
 
 /// Pairs that are played between two looks at a test.
 const PAIRS_AT_ONCE: usize = 64;
+/// Most pairs of two players that are recorded.
+const MAX_RECORDED_PAIRS: u32 = 500;
 /// Most players of a round robin.
 const MAX_PLAYERS: usize = 64;
 
@@ -60,7 +66,7 @@ pub struct MatchArgs {
 
     /// Stop as soon as a test decides between these two differences in normalized Elo, such as 0,20; --pairs is the most
     #[arg(long, value_name = "LOWER,HIGHER", allow_hyphen_values = true, value_parser = sprt)]
-    pub sprt: Option<Test>,
+    pub sprt: Option<SprtTest>,
 
     /// Pieces of each player after which a match is a draw
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
@@ -69,6 +75,10 @@ pub struct MatchArgs {
     /// Write one line per pair to this file: its seed, and how both matches ended
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+
+    /// Write recordings of both matches of each pair to this folder, of at most 500 pairs
+    #[arg(long, value_name = "DIR")]
+    pub record_dir: Option<PathBuf>,
 
     /// Print one JSON object
     #[arg(long)]
@@ -85,19 +95,19 @@ pub struct MatchArgs {
 
 /// The test of `--sprt`, with error rates of 5 % each.
 #[derive(Clone, Copy, Debug)]
-pub struct Test {
+pub struct SprtTest {
     lower: f64,
     higher: f64,
     sprt: Sprt,
 }
 
-fn sprt(text: &str) -> Result<Test, String> {
+fn sprt(text: &str) -> Result<SprtTest, String> {
     let numbers = text
         .split_once(',')
         .and_then(|(lower, higher)| Some((lower.trim().parse().ok()?, higher.trim().parse().ok()?)));
     let (lower, higher) = numbers.ok_or("expected two numbers such as 0,20")?;
     let sprt = Sprt::new(lower, higher, 0.05, 0.05).map_err(|error| error.to_string())?;
-    Ok(Test { lower, higher, sprt })
+    Ok(SprtTest { lower, higher, sprt })
 }
 
 /// A player with its name in the results.
@@ -126,36 +136,42 @@ struct Meeting {
 /// # Errors
 /// The server's refusal, or a file that cannot be read or written.
 pub fn run(args: MatchArgs) -> anyhow::Result<ExitCode> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let code = runtime.block_on(async {
-        tokio::select! {
-            met = meet(&args) => met.map(|()| ExitCode::SUCCESS),
-            _ = tokio::signal::ctrl_c() => {
-                say("stopped; nothing has been written");
-                Ok(ExitCode::from(INTERRUPTED))
-            }
-        }
-    });
-    runtime.shutdown_background();
-    code
+    run_until_ctrl_c("stopped; nothing has been written", async {
+        meet(&args).await?;
+        Ok(ExitCode::SUCCESS)
+    })
 }
 
 async fn meet(args: &MatchArgs) -> anyhow::Result<()> {
-    let (entrants, rules) = entrants(args)?;
+    let (players, rules) = match_players(args)?;
+    if args.record_dir.is_some() && args.pairs > MAX_RECORDED_PAIRS {
+        let problem =
+            format!("--pairs is {}, expected at most {MAX_RECORDED_PAIRS} with --record-dir", args.pairs);
+        return Err(UsageError(problem).into());
+    }
     if let Some(path) = &args.out {
         check_writable(path)?;
     }
     let client = connect(&args.connection, &args.computing).await?;
     let (mut meetings, mut started) = (Vec::new(), None);
-    for second in 1..entrants.len() {
+    for second in 1..players.len() {
         for first in 0..second {
-            let (meeting, now) = play(&client, args, &rules, &entrants, [first, second]).await?;
+            let (meeting, now) = play(&client, args, &rules, &players, [first, second]).await?;
             meetings.push(meeting);
             started = Some(now);
         }
     }
     let started = started.expect("there are two players or more");
-    let names: Vec<&str> = entrants.iter().map(|entrant| entrant.name.as_str()).collect();
+    if let Some(folder) = &args.record_dir {
+        fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+        for Meeting { players: both, pairs, .. } in &meetings {
+            let both = both.map(|player| &players[player]);
+            record(&client, args, &rules, both, pairs, folder).await?;
+        }
+        let files = meetings.iter().map(|meeting| 2 * meeting.pairs.len() as u64).sum();
+        say(format_args!("{} in {}", count(files, "recording"), folder.display()));
+    }
+    let names: Vec<&str> = players.iter().map(|player| player.name.as_str()).collect();
     let text = if args.json {
         format!("{}\n", to_json(args, &names, &started, &meetings))
     } else {
@@ -170,13 +186,13 @@ async fn meet(args: &MatchArgs) -> anyhow::Result<()> {
 }
 
 /// The players and the rules of their matches.
-fn entrants(args: &MatchArgs) -> anyhow::Result<(Vec<MatchPlayer>, RulesChoice)> {
+fn match_players(args: &MatchArgs) -> anyhow::Result<(Vec<MatchPlayer>, RulesChoice)> {
     if args.players.len() > MAX_PLAYERS {
         let problem = format!("{} players, expected at most {MAX_PLAYERS}", args.players.len());
         return Err(UsageError(problem).into());
     }
     let choice = args.search.choice();
-    let (mut entrants, mut shown) = (Vec::new(), 0);
+    let (mut players, mut shown) = (Vec::new(), 0);
     for player in &args.players {
         let contender = Contender::new(player)?;
         let name = match &contender {
@@ -185,11 +201,11 @@ fn entrants(args: &MatchArgs) -> anyhow::Result<(Vec<MatchPlayer>, RulesChoice)>
             Contender::Formula { name, .. } => title_of_weights(name, choice, contender.play()),
         };
         shown = shown.max(choice.or(contender.play()).search.pieces_shown());
-        entrants.push(MatchPlayer { name, policy: contender.policy(choice) });
+        players.push(MatchPlayer { name, policy: contender.policy(choice) });
     }
     let preset = args.rules.rules.clone().unwrap_or_else(|| "tetrio".to_owned());
     let rules = args.rules.choice_that_shows(shown, RulesChoice::preset(&preset));
-    Ok((entrants, rules.with("players", 2)?))
+    Ok((players, rules.with("players", 2)?))
 }
 
 /// Lets two players meet until all pairs are played or the test has decided.
@@ -197,21 +213,16 @@ async fn play(
     client: &Client,
     args: &MatchArgs,
     rules: &RulesChoice,
-    entrants: &[MatchPlayer],
-    players: [usize; 2],
+    players: &[MatchPlayer],
+    meeting: [usize; 2],
 ) -> anyhow::Result<(Meeting, Started)> {
-    let [first, second] = players.map(|player| &entrants[player]);
+    let [first, second] = meeting.map(|player| &players[player]);
     let label = format!("{} against {}", first.name, second.name);
     let seeds: Vec<u64> = (0..args.pairs).map(|pair| word(args.seed, Tag::Game, pair.into())).collect();
     let at_once = if args.sprt.is_some() { PAIRS_AT_ONCE } else { seeds.len() };
-    let (mut meeting, mut started) = (Meeting { players, pairs: Vec::new(), verdict: None }, None);
+    let (mut meeting, mut started) = (Meeting { players: meeting, pairs: Vec::new(), verdict: None }, None);
     for seeds in seeds.chunks(at_once) {
-        let request = EvaluationRequest {
-            rules: rules.clone(),
-            max_pieces: args.max_pieces,
-            opponent: Some(second.policy.clone()),
-            ..EvaluationRequest::new(vec![first.policy.clone()], Seeds::PerPolicy(vec![seeds.to_vec()]))
-        };
+        let request = request(args, rules, [first, second], seeds);
         let mut progress = GamesProgress::new(&label);
         let evaluated = client.evaluate_all(&request, |now| progress.show(now)).await;
         drop(progress);
@@ -221,7 +232,7 @@ async fn play(
             seeds.iter().zip(games).map(|(&seed, games)| PlayedPair { seed, games: [games[0], games[1]] }),
         );
         started = Some(evaluated.started);
-        if let Some(Test { sprt, .. }) = args.sprt {
+        if let Some(SprtTest { sprt, .. }) = args.sprt {
             let (taken, verdict) = sprt.decide(meeting.pairs.iter().map(PlayedPair::outcomes));
             meeting.verdict = Some(verdict);
             if verdict != SprtVerdict::GoesOn {
@@ -232,6 +243,48 @@ async fn play(
         }
     }
     Ok((meeting, started.expect("there is a pair to play")))
+}
+
+/// Both matches of each seed.
+fn request(
+    args: &MatchArgs,
+    rules: &RulesChoice,
+    [first, second]: [&MatchPlayer; 2],
+    seeds: &[u64],
+) -> EvaluationRequest {
+    EvaluationRequest {
+        rules: rules.clone(),
+        max_pieces: args.max_pieces,
+        opponent: Some(second.policy.clone()),
+        ..EvaluationRequest::new(vec![first.policy.clone()], Seeds::PerPolicy(vec![seeds.to_vec()]))
+    }
+}
+
+/// Plays the matches of two players again and records them: one file per match, in a folder.
+async fn record(
+    client: &Client,
+    args: &MatchArgs,
+    rules: &RulesChoice,
+    [first, second]: [&MatchPlayer; 2],
+    pairs: &[PlayedPair],
+    folder: &Path,
+) -> anyhow::Result<()> {
+    let seeds: Vec<u64> = pairs.iter().map(|pair| pair.seed).collect();
+    let indices: Vec<(u32, u32)> = (0..seeds.len() as u32).map(|index| (0, index)).collect();
+    let recordings = client.record(&request(args, rules, [first, second], &seeds), &indices).await?;
+    let digits = pairs.len().to_string().len();
+    let stem = stems([first, second].map(|player| player.name.as_str()).into_iter()).join("-vs-");
+    for (number, recording) in recordings.into_iter().enumerate() {
+        let (pair, side) = (number / 2, number % 2);
+        let mut names = [&first.name, &second.name].map(String::clone);
+        names.rotate_right(side);
+        let [player, opponent] = names;
+        let theirs = recording.opponent.map(|other| RecordedOpponent { player: opponent, ..other });
+        let origin = format!("match {} of pair {pair} with seed {}", side + 1, seeds[pair]);
+        let recording = Recording { player, origin, opponent: theirs, ..recording };
+        recordings::write(&folder.join(format!("{stem}-{pair:0digits$}-{}.json", side + 1)), &recording)?;
+    }
+    Ok(())
 }
 
 impl PlayedPair {
@@ -283,7 +336,7 @@ fn estimate(estimate: Option<EloEstimate>) -> Value {
 
 fn to_json(args: &MatchArgs, names: &[&str], started: &Started, meetings: &[Meeting]) -> Value {
     let test = |meeting: &Meeting, pairs: &Pentanomial| {
-        let Some(Test { lower, higher, sprt }) = args.sprt else { return Value::Null };
+        let Some(SprtTest { lower, higher, sprt }) = args.sprt else { return Value::Null };
         let verdict = match meeting.verdict {
             Some(SprtVerdict::AcceptsHigher) => "accepts_higher",
             Some(SprtVerdict::AcceptsLower) => "accepts_lower",
@@ -362,7 +415,7 @@ fn to_text(args: &MatchArgs, names: &[&str], started: &Started, meetings: &[Meet
             elo(pairs.elo()),
             elo(pairs.normalized_elo()),
         );
-        if let (Some(Test { lower, higher, sprt }), Some(verdict)) = (args.sprt, meeting.verdict) {
+        if let (Some(SprtTest { lower, higher, sprt }), Some(verdict)) = (args.sprt, meeting.verdict) {
             let said = match verdict {
                 SprtVerdict::AcceptsHigher => {
                     format!("{first} is stronger by {higher} normalized Elo or more")

@@ -85,7 +85,9 @@ fn palette(args: &ReplayArgs) -> Option<ColourScheme> {
 fn verdict(replay: &Replay) -> String {
     let recording = replay.recording();
     let mut text = String::new();
-    for (name, words) in [("player", &recording.player), ("origin", &recording.origin)] {
+    let opponent = recording.opponent.as_ref().map(|side| ("opponent", &side.player));
+    let player = [("player", &recording.player)].into_iter().chain(opponent);
+    for (name, words) in player.chain([("origin", &recording.origin)]) {
         if !words.is_empty() {
             text.push_str(&format!("{name}: {words}\n"));
         }
@@ -99,6 +101,7 @@ fn verdict(replay: &Replay) -> String {
 
 fn to_json(replay: &Replay) -> serde_json::Value {
     let recording = replay.recording();
+    let side = |player: &str, Outcome { pieces, lines, score, end, .. }: &Outcome| json!({"player": player, "pieces": pieces, "lines": lines, "score": score, "end": EpisodeEnd::name(*end)});
     let Outcome { pieces, lines, score, end, .. } = &recording.outcome;
     json!({
         "same": replay.difference().is_none(),
@@ -110,5 +113,6 @@ fn to_json(replay: &Replay) -> serde_json::Value {
         "lines": lines,
         "score": score,
         "end": EpisodeEnd::name(*end),
+        "opponent": recording.opponent.as_ref().map(|other| side(&other.player, &other.outcome)),
     })
 }

@@ -11,8 +11,8 @@ use serde_json::json;
 use super::computing::ComputingArgs;
 use super::connection::{ConnectionArgs, connect};
 use super::evaluate::{interval, number};
-use super::interrupt::INTERRUPTED;
-use super::output::{ReaderLeft, print, say};
+use super::interrupt::run_until_ctrl_c;
+use super::output::{ReaderLeft, print};
 use super::progress::{GamesProgress, WorkProgress};
 use crate::benchmark::{BenchmarkResult, Class, Entrant, Folder, NAME, Problem, Summary, compare_games};
 use crate::input::UsageError;
@@ -64,21 +64,11 @@ pub struct Verification {
 /// # Errors
 /// If the folder holds no result, a server refuses a game, or stdout cannot be written.
 pub fn run(args: VerifyArgs) -> anyhow::Result<ExitCode> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let code = runtime.block_on(async {
-        tokio::select! {
-            checked = verify(&args) => {
-                let verdict = checked?;
-                print(&if args.json { format!("{}\n", verdict.to_json()) } else { verdict.to_text() })?;
-                Ok(if verdict.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-            }
-            _ = tokio::signal::ctrl_c() => {
-                say("stopped");
-                Ok(ExitCode::from(INTERRUPTED))
-            }
-        }
+    let code = run_until_ctrl_c("stopped", async {
+        let verdict = verify(&args).await?;
+        print(&if args.json { format!("{}\n", verdict.to_json()) } else { verdict.to_text() })?;
+        Ok(if verdict.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     });
-    runtime.shutdown_background();
     code.map_err(|error: anyhow::Error| match error.is::<ReaderLeft>() {
         true => error,
         false => UsageError(format!("{error:#}")).into(),

@@ -228,8 +228,8 @@ impl Client {
         Ok(run)
     }
 
-    /// Lets a server play some games again and returns their recordings, in the order of the pairs. It uses the first
-    /// server that is not lost. A game may be cut earlier than without recording: see
+    /// Lets a server play some games again and returns their recordings, in the order of the pairs; of matches, both of each
+    /// pair. It uses the first server that is not lost. A game may be cut earlier than without recording: see
     /// `EvaluationLimits.max_recorded_steps`.
     ///
     /// # Errors
@@ -358,7 +358,8 @@ impl LinkedServer {
         pairs: &[Pair],
     ) -> Result<Vec<Recording>, ClientError> {
         let mut recordings = BTreeMap::new();
-        for pairs in pairs.chunks(MAX_RECORDED_GAMES as usize) {
+        let episodes = request.message().episodes_per_seed.max(1);
+        for pairs in pairs.chunks((MAX_RECORDED_GAMES / episodes) as usize) {
             let mut message = request.message();
             message.pairs = Some(write_pairs(pairs.iter().copied()));
             message.include_recordings = true;
@@ -367,12 +368,14 @@ impl LinkedServer {
                 if let Some(Message::Recording(message)) = message.event {
                     let recording = recording::decode(&message.recording.unwrap_or_default());
                     let recording = recording.in_field("recording").map_err(unreadable)?;
-                    recordings.insert((message.policy_index, message.seed_index), recording);
+                    recordings
+                        .insert((message.policy_index, message.seed_index, message.episode_index), recording);
                 }
             }
         }
         let missing = || unreadable("it has no recording of a game");
-        pairs.iter().map(|pair| recordings.remove(pair).ok_or_else(missing)).collect()
+        let games = pairs.iter().flat_map(|&(policy, seed)| (0..episodes).map(move |n| (policy, seed, n)));
+        games.map(|game| recordings.remove(&game).ok_or_else(missing)).collect()
     }
 }
 

@@ -9,7 +9,7 @@ use tetrion_core::agents::Agent;
 use tetrion_core::engine::{Game, RULES_VERSION, Rules};
 use tetrion_core::features::kernel::Kernel;
 use tetrion_core::rollout::{Deal, Evaluation, GameRecord, PackedActions, PlayedGame};
-use tetrion_toolkit::recording::{Outcome, Pieces, Recording, Setup};
+use tetrion_toolkit::recording::{Outcome, Pieces, RecordedOpponent, Recording, Setup};
 
 use super::error::{DecodeError, Fault, InField};
 use super::limits::{
@@ -150,9 +150,8 @@ impl ReadEvaluation {
             None if rules.is_match() => return Err(DecodeError::missing("opponent")),
             None => None,
         };
-        if opponent.is_some() && (request.include_recordings || request.loss_estimation.is_some()) {
-            let field = if request.include_recordings { "include_recordings" } else { "loss_estimation" };
-            return Err(DecodeError::field(field, "is set, expected not: the games are matches"));
+        if opponent.is_some() && request.loss_estimation.is_some() {
+            return Err(DecodeError::field("loss_estimation", "is set, expected not: the games are matches"));
         }
         let pairs = decode_pairs(request.pairs.as_ref(), num_policies, num_seeds)?;
         let num_pairs =
@@ -273,37 +272,51 @@ fn check_estimation(
     Ok(())
 }
 
-/// Most steps of a recorded game. It must fit into one message, with one byte per seven bits of an action and one byte
+/// Most steps of a recorded game, or turns of a match. It must fit into one message, with one byte per seven bits of an action and one byte
 /// per landing, and its actions must fit into the memory for recordings.
 fn recorded_steps(rules: &Rules, deal: &Deal, max_response_bytes: u32) -> u64 {
     let letters = match deal {
         Deal::Sequences(sequences) => sequences.iter().map(|pieces| pieces.len()).max().unwrap_or(0),
         Deal::Common(_) | Deal::PerSlot { .. } => 0,
     };
-    let room = (max_response_bytes as usize).saturating_sub(RECORDING_OVERHEAD + letters).max(1);
+    let sides = u64::from(rules.players);
+    let overhead = RECORDING_OVERHEAD * usize::from(rules.players) + letters;
+    let room = (max_response_bytes as usize).saturating_sub(overhead) as u64 / sides;
     let bits = (rules.num_actions() - 1).max(1).ilog2() + 1;
-    let kept = MAX_RECORDED_BYTES / PackedActions::bytes_each(rules) as u64;
-    kept.min((room as u64 / u64::from(bits.div_ceil(7) + 1)).max(1))
+    let kept = MAX_RECORDED_BYTES / (PackedActions::bytes_each(rules) as u64 * sides);
+    kept.min((room / u64::from(bits.div_ceil(7) + 1)).max(1))
 }
 
 /// The recording of a finished game, as a message.
 pub fn encode_recording(
     evaluation: &Evaluation,
     result: &PlayedGame,
-    GameRecord { actions, landing_lines, game }: GameRecord,
+    record: GameRecord,
 ) -> pb::EvaluationRecording {
     let pieces = match &evaluation.deal {
         Deal::Sequences(sequences) => Pieces::Sequence(sequences[result.seed_index as usize].clone()),
         Deal::Common(_) | Deal::PerSlot { .. } => Pieces::Seed(result.seed),
     };
-    let Game { playfield, lines, pieces: num_pieces, score, end, .. } = game;
+    let outcome = |Game { playfield, lines, pieces, score, end, .. }: Game<u64, 32>| Outcome {
+        pieces,
+        lines,
+        score,
+        end,
+        playfield,
+    };
     let recording = Recording {
         setup: Setup::new(evaluation.rules, pieces),
         player: String::new(),
         origin: String::new(),
-        actions: actions.iter().collect(),
-        landing_lines,
-        outcome: Outcome { pieces: num_pieces, lines, score, end, playfield },
+        actions: record.actions.iter().collect(),
+        landing_lines: record.landing_lines,
+        outcome: outcome(record.game),
+        opponent: record.opponent.map(|side| RecordedOpponent {
+            player: String::new(),
+            actions: side.actions.iter().collect(),
+            landing_lines: side.landing_lines,
+            outcome: outcome(side.game),
+        }),
     };
     pb::EvaluationRecording {
         policy_index: result.policy,

@@ -166,8 +166,9 @@ fn recorded_bytes(request: &pb::EvaluatePoliciesRequest, games: u64) -> u64 {
     if !request.include_recordings {
         return 0;
     }
-    let steps =
-        if request.max_steps == 0 { MAX_RECORDED_BYTES } else { request.max_steps.min(MAX_RECORDED_BYTES) };
+    let most = if request.max_steps == 0 { MAX_RECORDED_BYTES } else { request.max_steps };
+    let sides = if request.opponent.is_some() { 2 } else { 1 };
+    let steps = most.saturating_mul(sides).min(MAX_RECORDED_BYTES);
     // An action takes two bytes as a number, four in the message, and at most three once encoded. A landing takes one.
     let kept = (2 * steps).min(MAX_RECORDED_BYTES) + steps;
     let numbers = (size_of::<u16>() + size_of::<u32>()) as u64;

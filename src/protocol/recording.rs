@@ -7,7 +7,7 @@
 use prost::{Message, Name};
 
 use tetrion_core::engine::{EpisodeEnd, Playfield, RULES_VERSION, Rules};
-use tetrion_toolkit::recording::{Outcome, Pieces, Recording, Setup};
+use tetrion_toolkit::recording::{Outcome, Pieces, RecordedOpponent, Recording, Setup};
 
 use super::codec;
 use super::episode_end;
@@ -77,7 +77,7 @@ pub fn to_bytes(recording: &Recording) -> Vec<u8> {
 /// A recording as a message.
 pub fn encode(recording: &Recording) -> pb::Recording {
     use pb::recording::Pieces as Message;
-    let Recording { setup, player, origin, actions, landing_lines, outcome } = recording;
+    let Recording { setup, player, origin, actions, landing_lines, outcome, opponent } = recording;
     let Setup { rules, invalid_actions, pieces, start } = setup;
     pb::Recording {
         rules_version: RULES_VERSION.to_owned(),
@@ -91,15 +91,25 @@ pub fn encode(recording: &Recording) -> pb::Recording {
         start: start.as_ref().map(|start| encode_drawing(start, &rules.pieces)),
         actions: actions.iter().copied().map(u32::from).collect(),
         landing_lines: landing_lines.clone().into(),
-        outcome: Some(pb::RecordedOutcome {
-            pieces: outcome.pieces,
-            lines: outcome.lines,
-            score: outcome.score,
-            end: pb::EpisodeEnd::from(outcome.end).into(),
-            rows: drawn_rows(&outcome.playfield),
-        }),
+        outcome: Some(encode_outcome(outcome)),
         player: player.clone(),
         origin: origin.clone(),
+        opponent: opponent.as_ref().map(|side| pb::RecordedOpponent {
+            actions: side.actions.iter().copied().map(u32::from).collect(),
+            landing_lines: side.landing_lines.clone().into(),
+            outcome: Some(encode_outcome(&side.outcome)),
+            player: side.player.clone(),
+        }),
+    }
+}
+
+fn encode_outcome(outcome: &Outcome) -> pb::RecordedOutcome {
+    pb::RecordedOutcome {
+        pieces: outcome.pieces,
+        lines: outcome.lines,
+        score: outcome.score,
+        end: pb::EpisodeEnd::from(outcome.end).into(),
+        rows: drawn_rows(&outcome.playfield),
     }
 }
 
@@ -112,7 +122,6 @@ pub fn decode(message: &pb::Recording) -> Result<Recording, DecodeError> {
     check_rules_version(&message.rules_version)?;
     let rules = message.rules.as_ref().ok_or_else(|| DecodeError::missing("rules"))?;
     let rules = ResolvedRules::try_from(rules).in_field("rules")?.rules;
-    rules.check_alone().map_err(DecodeError::from).in_field("rules")?;
     let pieces = match message.pieces.as_ref().ok_or_else(|| DecodeError::missing("pieces"))? {
         Message::Seed(seed) => Pieces::Seed(*seed),
         Message::PieceSequence(letters) => {
@@ -133,13 +142,26 @@ pub fn decode(message: &pb::Recording) -> Result<Recording, DecodeError> {
         start.check(&rules).map_err(impossible)?;
     }
     let outcome = message.outcome.as_ref().ok_or_else(|| DecodeError::missing("outcome"))?;
-    Ok(Recording {
+    let opponent = message.opponent.as_ref().map(|side| decode_opponent(side, &rules)).transpose();
+    let recording = Recording {
         setup,
         player: decode_text("player", &message.player)?,
         origin: decode_text("origin", &message.origin)?,
         actions: decode_actions(&message.actions)?,
         landing_lines: message.landing_lines.to_vec(),
         outcome: decode_outcome(outcome, &rules).in_field("outcome")?,
+        opponent: opponent.in_field("opponent")?,
+    };
+    Ok(recording)
+}
+
+fn decode_opponent(message: &pb::RecordedOpponent, rules: &Rules) -> Result<RecordedOpponent, DecodeError> {
+    let outcome = message.outcome.as_ref().ok_or_else(|| DecodeError::missing("outcome"))?;
+    Ok(RecordedOpponent {
+        player: decode_text("player", &message.player)?,
+        actions: decode_actions(&message.actions)?,
+        landing_lines: message.landing_lines.to_vec(),
+        outcome: decode_outcome(outcome, rules).in_field("outcome")?,
     })
 }
 

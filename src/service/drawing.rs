@@ -99,7 +99,7 @@ impl Painter {
 
     /// Appends the picture of an environment to the pixels.
     pub fn paint(&mut self, batch: &EnvBatch, env_id: u32, watched: &Watched) {
-        let marks = draw(&self.layout, &moment(batch, env_id, watched), "");
+        let marks = draw(&self.layout, &moment(batch, env_id, watched));
         Canvas::painted(&self.layout, &marks).write_rgb(self.scheme, &mut self.pixels);
     }
 

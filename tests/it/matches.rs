@@ -7,6 +7,8 @@ use std::process::Output;
 
 use serde_json::Value;
 use tetrion::engine::rng::{Tag, word};
+use tetrion::protocol::recording::read;
+use tetrion::recording::{Outcome, Pieces, Replay};
 
 use crate::evaluate::tetrion;
 
@@ -57,6 +59,47 @@ fn the_pairs_of_the_file_are_those_of_the_table() {
     assert_eq!(serde_json::json!(told), serde_json::json!(results));
     assert!(results[0] > results[2], "a controller beats chance: {results:?}");
     fs::remove_file(&file).unwrap();
+}
+
+/// Every match comes out as it was played: read from its file, played again, and as a picture.
+#[test]
+fn recorded_matches_are_those_of_the_pairs() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("recorded_matches");
+    let _ = fs::remove_dir_all(&folder);
+    let (dir, file) = (folder.to_str().unwrap(), folder.join("pairs.jsonl"));
+    fs::create_dir_all(&folder).unwrap();
+    let flags = ["dt-10", "random", "--pairs", "3", "--rules", "tetrio", "--record-dir", dir];
+    printed(&[&flags[..], &["--out", file.to_str().unwrap()]].concat());
+    let text = fs::read_to_string(&file).unwrap();
+    for (number, pair) in text.lines().enumerate() {
+        let pair: Value = serde_json::from_str(pair).unwrap();
+        for side in [0, 1] {
+            let path = folder.join(format!("dt-10-vs-random-{number}-{}.json", side + 1));
+            let recording = read(&fs::read(&path).unwrap()).unwrap();
+            let mut players = [&recording.player, &recording.opponent.as_ref().unwrap().player];
+            let mut outcomes = [&recording.outcome, &recording.opponent.as_ref().unwrap().outcome];
+            players.rotate_left(side);
+            outcomes.rotate_left(side);
+            assert_eq!(players, ["dt-10", "random"]);
+            let told = &pair["matches"][side];
+            let Outcome { pieces, lines, score, .. } = *outcomes[0];
+            assert_eq!(
+                serde_json::json!([pieces, lines, score]),
+                serde_json::json!([told["pieces"], told["lines"], told["score"]])
+            );
+            assert_eq!(recording.setup.pieces, Pieces::Seed(pair["seed"].as_str().unwrap().parse().unwrap()));
+            assert_eq!(Replay::new(recording).unwrap().difference(), None);
+        }
+    }
+    let recorded = folder.join("dt-10-vs-random-0-2.json");
+    let shown = tetrion(&["replay"]).arg(&recorded).output().unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(shown.contains("player: random\nopponent: dt-10\n") && shown.contains("as recorded"), "{shown}");
+    let picture = folder.join("match.gif");
+    let exported = tetrion(&["export"]).arg(&recorded).arg("--out").arg(&picture).output().unwrap();
+    assert!(exported.status.success(), "{}", String::from_utf8_lossy(&exported.stderr));
+    assert!(fs::read(&picture).unwrap().starts_with(b"GIF89a"));
+    fs::remove_dir_all(&folder).unwrap();
 }
 
 /// However many threads play, and however many pairs are played at once, a verdict comes after the same pair.

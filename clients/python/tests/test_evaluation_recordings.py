@@ -69,3 +69,20 @@ def test_several_servers_record_as_one(remote, tmp_path):
         theirs = servers.evaluate("bcts", record="best,median", **SMALL).recordings
         assert ours == theirs
         assert theirs[0].check() is None
+
+
+def test_a_match_has_both_players_on_their_sides(client, tmp_path):
+    evaluation = client.evaluate(
+        "dt-10", opponent="random", rules={"preset": "tetrio", "players": 2}, seeds=[3], max_pieces=40, record="all=2"
+    )
+    for side, recording in enumerate(evaluation.recordings):
+        players = [recording.player, recording.opponent.player]
+        assert players == (["dt-10", "random"], ["random", "dt-10"])[side]
+        assert recording.check() is None
+        ours = [recording, recording.opponent][side]
+        assert (ours.lines, ours.pieces, ours.score) == tuple(
+            column[side] for column in (evaluation.lines, evaluation.pieces, evaluation.scores)
+        )
+        recording.save(tmp_path / "match.json")
+        check_file(tmp_path / "match.json")
+    assert recording.replay().opponent_scene(0).pieces == 0

@@ -2,10 +2,12 @@
 
 import gymnasium
 import numpy as np
+import protocol
 import pytest
 from recorded import check_file, random_actions
 
 import tetrion
+from tetrion._pb import messages as pb
 
 PRESETS = ["simplified", "lab", "survey", "genetic", "leiden", "guideline", "nes"]
 
@@ -290,3 +292,42 @@ def test_a_recorder_needs_its_version_of_the_rules(client):
             tetrion.errors.VersionMismatchError, match="'tetrion-rules-0', and this package records by 'tetrion"
         ):
             tetrion.Recorder(session)
+
+
+@pytest.mark.parametrize("autoreset", ["next_step", "same_step", "disabled"])
+def test_a_match_is_one_recording_of_both_sides(client, tmp_path, autoreset):
+    rules = {"preset": "tetrio", "players": 2, "height": 14, "rows_above": 4}
+    session = client.create_session(4, rules=rules, autoreset_mode=autoreset, action_mask=True, infos=["seed"])
+    rng, ended = np.random.default_rng(2), []
+    with tetrion.Recorder(session, player="dice") as recorder:
+        step = session.reset(seeds=[3, 3, 4, 4])
+        for _ in range(200):
+            step = session.step(random_actions(rng, step.action_mask))
+            ended += recorder.take()
+            if len(ended) >= 3:
+                break
+            if autoreset == "disabled" and step.terminated.any():
+                over = np.flatnonzero(step.terminated)
+                step.action_mask[over] = session.reset(over).action_mask
+        sides = [recorder.recording(env_id) for env_id in range(2)]
+    assert sides[0] == sides[1]
+    assert sides[0].origin.endswith("of environment 0")
+    assert len(ended) >= 3
+    for number, recording in enumerate(ended):
+        assert recording.check() is None
+        assert (recording.player, recording.opponent.player) == ("dice", "")
+        assert len(recording.opponent) == len(recording) == recording.pieces
+        assert {recording.end, recording.opponent.end} in ({"won", "topped_out"}, {"drawn"})
+        recording.save(tmp_path / "match.json")
+        assert tetrion.Recording.load(tmp_path / "match.json") == recording
+        if number == 0:
+            check_file(tmp_path / "match.json")
+    message = protocol.read(ended[0]._message)
+    message.opponent.actions[1] = 40_000
+    assert tetrion.Recording(pb.Recording.decode(message.SerializeToString())).check().startswith("opponent: step 2: ")
+
+
+def test_a_match_needs_both_sides(client):
+    session = client.create_session(4, rules={"preset": "tetrio", "players": 2})
+    with pytest.raises(tetrion.InvalidArgumentError, match="env_ids has 3 without 2, expected both sides of a match"):
+        tetrion.Recorder(session, [0, 1, 3])

@@ -1,5 +1,6 @@
 """Pictures: which tetromino each cell came from, and the pixels of it."""
 
+import json
 import re
 
 import gymnasium
@@ -290,6 +291,32 @@ def test_a_notebook_shows_a_recording_and_loads_nothing(client):
     assert [len(set(some)) for some in names] == [1, 1]
     assert names[0][0] != names[1][0]
     assert len(page) < 30_000
+
+
+@pytest.mark.parametrize(
+    "rules", [{"preset": "guideline", "garbage": {"lines_per_piece": 0.7}}, {"preset": "tetrio", "players": 2}]
+)
+def test_the_script_of_a_notebook_gets_all_that_happens(client, rules):
+    opponent = {"opponent": "dt-10"} if "players" in rules else {}
+    evaluation = client.evaluate("tetrion-guideline", rules=rules, seeds=[2], max_pieces=60, record="all=1", **opponent)
+    replay = evaluation.recordings[0].replay()
+    data = json.loads(replay._native.page())
+    width, height = data["w"], data["h"]
+    rose = 0
+    for side, scene in zip(data["sides"], (replay.scene, replay.opponent_scene), strict=False):
+        cells = side["given"]
+        for number, (landed, cleared, _, piece, holes) in enumerate(side["steps"]):
+            for cell in landed:
+                cells[cell] = piece
+            kept = [row for row in range(height) if row not in cleared]
+            risen = [[-1 if column == hole else 7 for column in range(width)] for hole in holes]
+            rows = risen + [cells[row * width : (row + 1) * width] for row in kept]
+            cells = [cell for row in rows for cell in row]
+            cells = (cells + width * height * [-1])[: width * height]
+            assert cells == scene(number + 1).cells.ravel().tolist(), f"step {number + 1}"
+            rose += len(holes)
+    assert len(data["sides"]) == (2 if opponent else 1)
+    assert rose > 0
 
 
 def test_texts_cannot_leave_their_place(client, tmp_path):

@@ -21,10 +21,11 @@ use std::time::Instant;
 use anyhow::Context;
 
 use self::contestants::{Contestant, contestants};
-use self::record::{record, stems};
+use self::record::record;
+pub use self::record::stems;
 use self::report::{ContestantDifference, to_json, to_text};
 use super::connection::connect;
-use super::interrupt::INTERRUPTED;
+use super::interrupt::run_until_ctrl_c;
 use super::options::check_writable;
 use super::output::{print, say, stdout_columns};
 use super::progress::GamesProgress;
@@ -49,18 +50,10 @@ const ESTIMATE_COLUMNS: &str =
 /// # Errors
 /// The server's refusal with a hint, or a file that cannot be read or written.
 pub fn run(args: EvaluateArgs) -> anyhow::Result<ExitCode> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let code = runtime.block_on(async {
-        tokio::select! {
-            evaluated = evaluate(&args) => evaluated.map(|()| ExitCode::SUCCESS),
-            _ = tokio::signal::ctrl_c() => {
-                say("stopped; nothing has been written");
-                Ok(ExitCode::from(INTERRUPTED))
-            }
-        }
-    });
-    runtime.shutdown_background();
-    code
+    run_until_ctrl_c("stopped; nothing has been written", async {
+        evaluate(&args).await?;
+        Ok(ExitCode::SUCCESS)
+    })
 }
 
 async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {

@@ -20,7 +20,7 @@ use super::recordings::{self, PaletteArg};
 use crate::input::UsageError;
 use tetrion_toolkit::files;
 use tetrion_toolkit::picture::{
-    CELL_SIZES, Canvas, ColourScheme, GifWriter, Layout, caption, draw, moment, svg, text, write_png,
+    CELL_SIZES, Canvas, ColourScheme, GifWriter, Layout, draw, moment, svg, text, write_png,
 };
 use tetrion_toolkit::recording::Replay;
 
@@ -167,7 +167,6 @@ fn chosen(
 struct Pictures {
     layout: Layout,
     palette: ColourScheme,
-    player: String,
     /// Duration of each picture but the last, in hundredths of a second.
     hundredths: f64,
 }
@@ -176,9 +175,10 @@ impl Pictures {
     fn new(args: &ExportArgs, replay: &Replay, steps: &RangeInclusive<usize>) -> Pictures {
         let recording = replay.recording();
         let rules = &recording.setup.rules;
-        let player = recording.player.clone();
-        let has_caption =
-            !player.is_empty() || replay.course().end().is_some() || recording.outcome.end.is_some();
+        let has_caption = !recording.player.is_empty()
+            || recording.opponent.as_ref().is_some_and(|side| !side.player.is_empty())
+            || replay.course().end().is_some()
+            || recording.outcome.end.is_some();
         // With keys, a piece takes several steps.
         let steps_per_piece = match recording.outcome.pieces {
             0 => 1.0,
@@ -187,12 +187,11 @@ impl Pictures {
         let is_moving = steps.start() < steps.end();
         let hundredths = if is_moving { 100.0 / args.pieces_per_second / steps_per_piece } else { 100.0 };
         let layout = Layout::new(rules, args.cell, has_caption);
-        Pictures { layout, palette: args.palette.palette.into(), player, hundredths }
+        Pictures { layout, palette: args.palette.palette.into(), hundredths }
     }
 
     fn marks(&self, replay: &mut Replay, step: usize) -> Vec<tetrion_toolkit::picture::Mark> {
-        let moment = moment(replay, step);
-        draw(&self.layout, &moment, &caption(&self.player, &moment))
+        draw(&self.layout, &moment(replay, step))
     }
 
     fn canvas(&self, replay: &mut Replay, step: usize) -> Canvas {

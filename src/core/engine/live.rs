@@ -18,6 +18,7 @@
 
 use super::clears::{Attack, Chain};
 use super::episode_end::EpisodeEnd;
+use super::exchange::{exchange, exchange_points};
 use super::game::{Counted, Game, comes_to_rest, land_at};
 use super::garbage::Holes;
 use super::hand::Hand;
@@ -184,8 +185,22 @@ impl Live {
         self
     }
 
-    /// The garbage of the game and the choice of its holes, for the exchange of a match.
-    pub(super) fn garbage(&mut self) -> (&mut Incoming, Holes<'_>) {
+    /// Ends a turn of a match between this side and another: lines arrive, and both games end if one has. Returns what
+    /// arrived at each side.
+    pub fn exchange(&mut self, other: &mut Live) -> [Attack; 2] {
+        let rules = self.rules;
+        let arrived = exchange(&rules, [self.garbage(), other.garbage()]);
+        let ends = EpisodeEnd::of_match([self.game.end, other.game.end]);
+        let points = exchange_points(&rules, arrived, ends);
+        for (side, (end, points)) in [self, other].into_iter().zip(ends.into_iter().zip(points)) {
+            side.game.end = end;
+            side.game.score += points;
+        }
+        arrived
+    }
+
+    /// The garbage of the game and the choice of its holes.
+    fn garbage(&mut self) -> (&mut Incoming, Holes<'_>) {
         let holes = self.dealer.holes(self.incoming.side);
         (&mut self.incoming, holes)
     }

@@ -17,12 +17,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! This file knows how lines get from one side to the other. [`incoming`](super::incoming) handles those of one side.
+//! `exchange.rs` moves lines from one side to the other.
 
-use super::clears::{Attack, ClearPoints};
+use super::clears::Attack;
 use super::episode_end::EpisodeEnd;
-use super::garbage::Holes;
-use super::incoming::Incoming;
 use super::live::{ActionRefused, Happened, Live};
 use super::placement::Placement;
 use super::rules::{Rules, RulesError};
@@ -94,16 +92,15 @@ impl Match {
         self.turns
     }
 
-    /// The result, once a side has ended. A side that has run out of pieces has not lost.
+    /// The result, once the match is over. A side that has run out of pieces has not lost.
     pub fn result(&self) -> Option<MatchResult> {
-        let ends = self.sides.each_ref().map(Live::end);
-        let is_lost = ends.map(|end| end.is_some_and(|end| end.is_terminated()));
-        match is_lost {
-            [true, false] => Some(MatchResult::Won(1)),
-            [false, true] => Some(MatchResult::Won(0)),
-            _ if ends.iter().any(Option::is_some) => Some(MatchResult::Draw),
-            _ => None,
-        }
+        let [end, _] = self.sides.each_ref().map(Live::end);
+        end?;
+        Some(match EpisodeEnd::won(end) {
+            1 => MatchResult::Won(0),
+            -1 => MatchResult::Won(1),
+            _ => MatchResult::Draw,
+        })
     }
 
     /// Plays a turn: a placement of each side, then the exchange of lines.
@@ -145,36 +142,7 @@ impl Match {
     }
 
     fn exchange(&mut self) -> [Attack; 2] {
-        let rules = *self.sides[0].rules();
         let [first, second] = &mut self.sides;
-        exchange(&rules, [first.garbage(), second.garbage()])
-    }
-}
-
-/// Lets the lines that left each side after its last landing arrive at the other. Returns what arrived.
-pub(crate) fn exchange(rules: &Rules, sides: [(&mut Incoming, Holes<'_>); 2]) -> [Attack; 2] {
-    let [(first, first_holes), (second, second_holes)] = sides;
-    let mut left = [std::mem::take(&mut first.outgoing), std::mem::take(&mut second.outgoing)];
-    if rules.garbage.is_some_and(|garbage| garbage.meets_in_flight) {
-        let met = left[0].lines().min(left[1].lines());
-        left = left.map(|attack| attack.without(met));
-    }
-    let [to_second, to_first] = left;
-    first.receive(rules, first_holes, to_first.events());
-    second.receive(rules, second_holes, to_second.events());
-    [to_first, to_second]
-}
-
-/// What each side of a match scores for a turn as a whole, given what arrived at each side and how each has ended.
-pub(crate) fn exchange_points(
-    rules: &Rules,
-    arrived: [Attack; 2],
-    ends: [Option<EpisodeEnd>; 2],
-) -> [f64; 2] {
-    let lines = arrived.map(|attack| f64::from(attack.lines()));
-    match rules.clear_points {
-        ClearPoints::Exchange => [lines[1] - lines[0], lines[0] - lines[1]],
-        ClearPoints::Result => ends.map(|end| EpisodeEnd::won(end).into()),
-        _ => [0.0; 2],
+        first.exchange(second)
     }
 }

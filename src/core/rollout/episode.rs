@@ -142,7 +142,7 @@ impl Episode {
             // A game that was cut after a landing may be over anyway.
             game.deal(rules, &mut self.dealer.clone());
         }
-        Some(GameRecord { actions, landing_lines, game })
+        Some(GameRecord { actions, landing_lines, game, opponent: None })
     }
 
     /// Whether the episode has ended or reached a bound.

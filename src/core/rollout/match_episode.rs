@@ -4,6 +4,7 @@
 //! next piece, so a match is that of [`Match`](crate::engine::Match) and of two environments that play each other.
 
 use super::episode::{Bounds, Episode};
+use super::record::GameRecord;
 use crate::agents::{Agent, AgentRng, Kernel};
 use crate::engine::rng::{Tag, word};
 use crate::engine::{Dealer, EpisodeEnd, Rules, exchange, exchange_points};
@@ -24,6 +25,20 @@ impl MatchEpisode {
             Episode::new(rules, dealer.clone(), rng).on_side(side)
         };
         MatchEpisode { sides: [side(0), side(1)], ends: [None; 2] }
+    }
+
+    /// Starts recording both sides.
+    #[must_use]
+    pub(super) fn recorded(self, rules: &Rules) -> MatchEpisode {
+        MatchEpisode { sides: self.sides.map(|side| side.recorded(rules)), ..self }
+    }
+
+    /// Takes the record of both sides. Returns `None` if the match is not recorded.
+    pub(super) fn take_record(&mut self, rules: &Rules) -> Option<GameRecord> {
+        let [first, second] = &mut self.sides;
+        let (mut record, mut opponent) = (first.take_record(rules)?, second.take_record(rules)?);
+        [record.game.end, opponent.game.end] = self.ends;
+        Some(GameRecord { opponent: Some(Box::new(opponent)), ..record })
     }
 
     /// The game of a side.

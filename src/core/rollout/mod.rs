@@ -213,7 +213,8 @@ impl GameInProgress {
             _ => (evaluation.rules.dealer(seed), AgentRng::new(seed)),
         };
         let course = if evaluation.opponent.is_some() {
-            GameCourse::Match(Box::new(MatchEpisode::new(&evaluation.rules, &dealer, seed)))
+            let versus = MatchEpisode::new(&evaluation.rules, &dealer, seed);
+            GameCourse::Match(Box::new(if record { versus.recorded(&evaluation.rules) } else { versus }))
         } else if evaluation.loss_trials > 0 {
             let first = Episode::new(&evaluation.rules, dealer, rng);
             GameCourse::Estimate(Box::new(Splitting::new(&evaluation.rules, seed, first)))
@@ -289,7 +290,7 @@ impl GameInProgress {
             GameCourse::Match(versus) => {
                 let side = self.result.episode as usize % 2;
                 let result = result_of(self.result, evaluation, versus.side(side), versus.end(side));
-                FinishedGame::Game(result, None)
+                FinishedGame::Game(result, versus.take_record(&evaluation.rules).map(Box::new))
             }
             GameCourse::Estimate(splitting) => {
                 let PlayedGame { game, policy, seed_index, episode, seed, .. } = self.result;

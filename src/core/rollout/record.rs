@@ -10,6 +10,8 @@ pub struct GameRecord {
     pub landing_lines: Vec<u8>,
     /// The game after its last action. If no piece could follow, the game has ended, even if a limit cut it there.
     pub game: Game<u64, 32>,
+    /// In a match, the record of side 1; the other fields are those of side 0.
+    pub opponent: Option<Box<GameRecord>>,
 }
 
 /// The actions of a game, one byte each if all actions of the rules fit, else two.

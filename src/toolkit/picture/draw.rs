@@ -44,14 +44,35 @@ pub enum Mark {
     },
 }
 
-/// Everything in the picture of a moment, and below it a line of words.
-pub fn draw(layout: &Layout, moment: &Moment, caption: &str) -> Vec<Mark> {
+impl Mark {
+    /// The same mark, this many pixels to the right.
+    fn shifted(mut self, by: u32) -> Mark {
+        match &mut self {
+            Mark::Area { x, .. } | Mark::Block { x, .. } | Mark::Ring { x, .. } | Mark::Words { x, .. } => {
+                *x += by;
+            }
+        }
+        self
+    }
+}
+
+/// Everything in the picture of a moment, and below it a line of words. The sides of a match are next to each other.
+pub fn draw(layout: &Layout, moment: &Moment) -> Vec<Mark> {
+    let mut marks = side(layout, moment);
+    if let Some(opponent) = &moment.opponent {
+        marks.extend(side(layout, opponent).into_iter().map(|mark| mark.shifted(layout.side)));
+    }
+    marks
+}
+
+fn side(layout: &Layout, moment: &Moment) -> Vec<Mark> {
     let mut marks = ground(layout);
     marks.extend(garbage(layout, &moment.scene));
     playfield(layout, moment, &mut marks);
     panel(layout, moment, &mut marks);
     if let Some(y) = layout.caption {
-        let room = |dot| ((layout.width - 2 * layout.gap) / (font::ADVANCE * dot)) as usize;
+        let caption = &moment.words;
+        let room = |dot| ((layout.side - 2 * layout.gap) / (font::ADVANCE * dot)) as usize;
         // Long words are written small, and cut if that is not enough.
         let dot = (1..=layout.dot).rfind(|&dot| caption.chars().count() <= room(dot)).unwrap_or(1);
         let text = caption.chars().take(room(dot)).collect();
@@ -66,7 +87,7 @@ fn ground(layout: &Layout) -> Vec<Mark> {
     let (width, height) = (columns * cell, rows * cell);
     let area = |x, y, width, height, ink| Mark::Area { x, y, width, height, ink };
     let mut marks = vec![
-        area(0, 0, layout.width, layout.height, Ink::Background),
+        area(0, 0, layout.side, layout.height, Ink::Background),
         area(inset - frame, inset - frame, width + 2 * frame, height + 2 * frame, Ink::Frame),
         area(inset, inset, width, height, Ink::Empty),
     ];

@@ -17,6 +17,8 @@ pub struct Layout {
     pub width: u32,
     /// Height of the whole picture, even.
     pub height: u32,
+    /// Width of the picture of a game, or of one side of a match.
+    pub side: u32,
     /// Side of a cell of the playfield.
     pub cell: u32,
     /// The side of a cell of the next pieces.
@@ -49,13 +51,14 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// For replays of games of these rules, with cells of this size, which is taken to the nearest of [`CELL_SIZES`]; with room for a
+    /// For replays of games of these rules, of both sides of a match, with cells of this size, which is taken to the nearest of [`CELL_SIZES`]; with room for a
     /// line below everything, if there is something to say.
     pub fn new(rules: &Rules, cell: u32, has_caption: bool) -> Layout {
-        Layout::measured(rules, cell, has_caption, false)
+        let layout = Layout::measured(rules, cell, has_caption, false);
+        Layout { width: layout.side * if rules.is_match() { 2 } else { 1 }, ..layout }
     }
 
-    /// Like [`Layout::new`], for games that wait for their next action: see [`Moment::standing`](super::Moment::standing).
+    /// Like [`Layout::new`], for single games that wait for their next action: see [`Moment::standing`](super::Moment::standing).
     pub fn standing(rules: &Rules, cell: u32, has_caption: bool) -> Layout {
         Layout::measured(rules, cell, has_caption, rules.action_model == ActionModel::Placement)
     }
@@ -69,6 +72,7 @@ impl Layout {
         let mut layout = Layout {
             width: panel + PANEL_LETTERS * font::ADVANCE * dot + gap,
             height: 0,
+            side: 0,
             cell,
             small_cell: (cell * 3 / 4).max(3),
             dot,
@@ -102,6 +106,7 @@ impl Layout {
         }
         layout.height = (bottom + gap).next_multiple_of(2);
         layout.width = layout.width.next_multiple_of(2);
+        layout.side = layout.width;
         layout
     }
 

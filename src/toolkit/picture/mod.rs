@@ -25,5 +25,5 @@ pub use colours::{ColourScheme, Ink};
 pub use draw::{Mark, draw, points};
 pub use gif::GifWriter;
 pub use layout::{CELL_SIZES, Layout};
-pub use moment::{Moment, caption, moment};
+pub use moment::{Moment, moment};
 pub use png::write_png;

@@ -15,11 +15,44 @@ use super::moment::Moment;
 const RESET: &str = "\x1b[0m";
 
 /// Draws a moment of a replay of a game of these rules, as far as its rows are visible, with the colours of a scheme or without;
-/// lines end with a newline.
+/// lines end with a newline. The sides of a match are next to each other.
 pub fn text(moment: &Moment, rules: &Rules, scheme: Option<ColourScheme>) -> String {
-    let mut text = drawing(moment, rules, scheme, aside(&moment.scene, &rules.pieces, scheme));
+    let side = |moment: &Moment| drawing(moment, rules, scheme, aside(&moment.scene, &rules.pieces, scheme));
+    let mut text = side(moment);
+    if let Some(opponent) = &moment.opponent {
+        text = next_to_each_other(&text, &side(opponent));
+    }
     text.push('\n');
     text
+}
+
+/// Two drawings of the same game, line by line.
+fn next_to_each_other(left: &str, right: &str) -> String {
+    let width = left.lines().map(visible_width).max().unwrap_or(0);
+    let (mut left, mut right) = (left.lines(), right.lines());
+    let mut lines = Vec::new();
+    loop {
+        let line = match (left.next(), right.next()) {
+            (Some(left), Some(right)) => {
+                format!("{left}{}   {right}", " ".repeat(width - visible_width(left)))
+            }
+            (Some(left), None) => left.to_owned(),
+            (None, Some(right)) => format!("{}{right}", " ".repeat(width + 3)),
+            (None, None) => return lines.join("\n"),
+        };
+        lines.push(line);
+    }
+}
+
+/// Columns of a line, without the sequences that colour it.
+fn visible_width(line: &str) -> usize {
+    line.split('\x1b')
+        .enumerate()
+        .map(|(part, text)| {
+            let shown = if part == 0 { text } else { text.split_once('m').map_or("", |(_, shown)| shown) };
+            shown.chars().count()
+        })
+        .sum()
 }
 
 /// Draws a [standing](Moment::standing) moment of a game of these rules; newlines join the lines.
@@ -158,6 +191,10 @@ fn aside(scene: &Scene, pieces: &PieceSet, scheme: Option<ColourScheme>) -> Vec<
     }
     if !scene.next.is_empty() {
         lines.push(format!("next    {}", scene.next.iter().copied().map(piece).collect::<String>()));
+    }
+    match scene.garbage.iter().map(|&lines| u32::from(lines)).sum() {
+        0 => {}
+        waiting => lines.push(format!("garbage {waiting}")),
     }
     if let Some(end) = scene.end {
         lines.push(end.to_string());

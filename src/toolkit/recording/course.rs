@@ -19,6 +19,8 @@ pub struct Course {
     cells: Cells,
     last: Vec<(u8, u8)>,
     landing: Option<LandedPiece>,
+    /// Side 1 of a match, of which this is side 0.
+    opponent: Option<Box<Course>>,
 }
 
 impl Deref for Course {
@@ -42,7 +44,23 @@ impl Course {
         let given = start.iter().flat_map(|start| start.pieces());
         let held = start.as_ref().and_then(|start| start.held);
         let game = Live::starting_from(&rules, setup.dealer(), playfield, given, held);
-        Ok(Course { game, invalid_actions, cells: Cells::given(&playfield), last: Vec::new(), landing: None })
+        let cells = Cells::given(&playfield);
+        let course = Course { game, invalid_actions, cells, last: Vec::new(), landing: None, opponent: None };
+        if !rules.is_match() {
+            return Ok(course);
+        }
+        let [mut first, second] = [0, 1].map(|side| course.clone().on_side(side));
+        first.opponent = Some(Box::new(second));
+        Ok(first)
+    }
+
+    fn on_side(self, side: u8) -> Course {
+        Course { game: self.game.on_side(side), ..self }
+    }
+
+    /// Side 1, if the game is a match.
+    pub fn opponent(&self) -> Option<&Course> {
+        self.opponent.as_deref()
     }
 
     /// Number of actions so far: placements or keys.
@@ -103,7 +121,23 @@ impl Course {
         }
     }
 
-    /// Plays an action. Returns the lines of the landing, if a piece landed.
+    /// Plays an action of each side of a match, or only the first one in a game of one player. Returns the lines of
+    /// each landing, if a piece landed.
+    ///
+    /// # Errors
+    /// The refused side, and [`ActionRefused`] for an action that cannot be played. A refused turn changes nothing.
+    pub fn play_turn(&mut self, turn: [u16; 2]) -> Result<[Option<u8>; 2], (usize, ActionRefused)> {
+        let Some(mut opponent) = self.opponent.clone() else {
+            return Ok([self.play(turn[0]).map_err(|refused| (0, refused))?, None]);
+        };
+        let theirs = opponent.play(turn[1]).map_err(|refused| (1, refused))?;
+        let ours = self.play(turn[0]).map_err(|refused| (0, refused))?;
+        self.game.exchange(&mut opponent.game);
+        self.opponent = Some(opponent);
+        Ok([ours, theirs])
+    }
+
+    /// Plays an action of this side. Returns the lines of the landing, if a piece landed.
     ///
     /// # Errors
     /// [`ActionRefused`] for an action that cannot be played.

@@ -23,7 +23,7 @@ mod timeline;
 
 pub use cells::{Cell, Cells, SceneCells, remaining, risen};
 pub use course::Course;
-pub use record::{Outcome, Pieces, Recording, RecordingError, Setup};
+pub use record::{Outcome, Pieces, RecordedOpponent, Recording, RecordingError, Setup};
 pub use recorder::Recorder;
 pub use replay::{Difference, Replay};
 pub use scene::{CurrentPiece, Scene};

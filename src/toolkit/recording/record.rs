@@ -18,6 +18,20 @@ pub struct Recording {
     /// The lines of every landing, one number per piece.
     pub landing_lines: Vec<u8>,
     pub outcome: Outcome,
+    /// Side 1 of a match, of which the other fields record side 0; `None` in games of one player.
+    pub opponent: Option<RecordedOpponent>,
+}
+
+/// The other side of a recorded match. It has the rules and the pieces of side 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordedOpponent {
+    /// The player, for people; may be empty.
+    pub player: String,
+    /// Its actions, one per turn.
+    pub actions: Vec<u16>,
+    /// The lines of every landing.
+    pub landing_lines: Vec<u8>,
+    pub outcome: Outcome,
 }
 
 /// Everything that decides a game before its first action.
@@ -28,7 +42,7 @@ pub struct Setup {
     pub invalid_actions: InvalidActionPolicy,
     /// The source of the pieces.
     pub pieces: Pieces,
-    /// The start position; `None` for an empty playfield.
+    /// The start position; `None` for an empty playfield, as in every match.
     pub start: Option<StartPosition>,
 }
 
@@ -64,6 +78,15 @@ pub enum RecordingError {
     NoPieces,
     #[error("start: {0}")]
     Start(#[from] PositionError),
+    /// A match that starts from a position.
+    #[error("start: is set, expected none: a recorded match begins with empty playfields")]
+    StartOfMatch,
+    /// A match without its other side, or another game with one.
+    #[error("opponent: is {}, expected the opposite under rules with players {players}", if *players == 2 { "missing" } else { "set" })]
+    Opponent { players: u8 },
+    /// Sides of a match with different numbers of turns.
+    #[error("opponent.actions: has {got}, expected {expected}, one per turn")]
+    Turns { got: usize, expected: usize },
     /// A final playfield whose size is not the rules' size.
     #[error("outcome.playfield is {got_width} x {got_height}, expected {width} x {height}", got_width = .got.0, got_height = .got.1, width = .expected.0, height = .expected.1)]
     Playfield {
@@ -90,6 +113,9 @@ impl Setup {
             return Err(RecordingError::NoPieces);
         }
         if let Some(start) = &self.start {
+            if self.rules.is_match() {
+                return Err(RecordingError::StartOfMatch);
+            }
             start.check(&self.rules)?;
         }
         Ok(())
@@ -111,8 +137,27 @@ impl Recording {
     /// [`RecordingError`] for the first problem.
     pub fn check(&self) -> Result<(), RecordingError> {
         self.setup.check()?;
-        let (playfield, rules) = (&self.outcome.playfield, &self.setup.rules);
-        let (got, expected) = ((playfield.width(), playfield.height()), (rules.width, rules.height));
-        if got == expected { Ok(()) } else { Err(RecordingError::Playfield { got, expected }) }
+        let rules = &self.setup.rules;
+        if rules.is_match() != self.opponent.is_some() {
+            return Err(RecordingError::Opponent { players: rules.players });
+        }
+        if let Some(RecordedOpponent { actions, .. }) = &self.opponent
+            && actions.len() != self.actions.len()
+        {
+            return Err(RecordingError::Turns { got: actions.len(), expected: self.actions.len() });
+        }
+        for outcome in [&self.outcome].into_iter().chain(self.opponent.iter().map(|side| &side.outcome)) {
+            let playfield = &outcome.playfield;
+            let (got, expected) = ((playfield.width(), playfield.height()), (rules.width, rules.height));
+            if got != expected {
+                return Err(RecordingError::Playfield { got, expected });
+            }
+        }
+        Ok(())
+    }
+
+    /// The actions of a step: of a turn of both sides in a match, else of one player and 0.
+    pub(super) fn turn(&self, step: usize) -> [u16; 2] {
+        [self.actions[step], self.opponent.as_ref().map_or(0, |side| side.actions[step])]
     }
 }

@@ -13,6 +13,9 @@ pub enum Difference {
     /// An action that cannot be played.
     #[error("step {step}: {refused}")]
     Action { step: u64, refused: ActionRefused },
+    /// A difference of side 1 of a match.
+    #[error("opponent: {0}")]
+    Opponent(Box<Difference>),
     /// A landing with a different number of lines.
     #[error("step {step}, piece {piece}: {played} lines, recorded {}", recorded.map_or("none".to_owned(), |lines| lines.to_string()))]
     Lines {
@@ -67,28 +70,31 @@ impl Replay {
         recording.check()?;
         let mut timeline = Timeline::new(Course::new(&recording.setup)?);
         let mut difference = None;
-        let mut lines = recording.landing_lines.iter().copied();
-        for &action in &recording.actions {
-            let landed = match timeline.play(action) {
+        let their_lines = recording.opponent.as_ref().map_or(&[][..], |side| &side.landing_lines);
+        let mut lines = [&recording.landing_lines[..], their_lines].map(|lines| lines.iter().copied());
+        for step in 0..recording.actions.len() {
+            let landed = match timeline.play(recording.turn(step)) {
                 Ok(landed) => landed,
-                Err(refused) => {
-                    let step = timeline.course().steps() + 1;
-                    difference = difference.or(Some(Difference::Action { step, refused }));
+                Err((side, refused)) => {
+                    let step = step as u64 + 1;
+                    difference = difference.or(Some(Difference::Action { step, refused }.of_side(side)));
                     break;
                 }
             };
-            if let Some(played) = landed {
-                let recorded = lines.next();
+            let course = timeline.course();
+            let sides = [Some(course), course.opponent()].into_iter().flatten();
+            for (side, (course, played)) in sides.zip(landed).enumerate() {
+                let Some(played) = played else { continue };
+                let recorded = lines[side].next();
                 if difference.is_none() && recorded != Some(played) {
-                    let step = timeline.course().steps();
-                    let piece = timeline.course().outcome().pieces;
-                    difference = Some(Difference::Lines { step, piece, recorded, played });
+                    let (step, piece) = (course.steps(), course.statistics().pieces);
+                    difference = Some(Difference::Lines { step, piece, recorded, played }.of_side(side));
                 }
             }
         }
-        let difference = difference.or_else(|| first_difference(&recording, &timeline.course().outcome()));
+        let difference = difference.or_else(|| last_difference(&recording, timeline.course()));
         let len = timeline.course().steps() as usize;
-        timeline.seek(0, &recording.actions);
+        timeline.seek(0, |step| recording.turn(step));
         Ok(Replay { recording, timeline, len, difference })
     }
 
@@ -114,7 +120,7 @@ impl Replay {
 
     /// Goes to a step, at most to the last one.
     pub fn seek(&mut self, step: usize) {
-        self.timeline.seek(step.min(self.len), &self.recording.actions);
+        self.timeline.seek(step.min(self.len), |step| self.recording.turn(step));
     }
 
     /// Plays the next action. Returns false at the end.
@@ -136,25 +142,50 @@ impl Replay {
         self.timeline.course()
     }
 
-    /// The scene of this step for viewers. The ghost shows where the next action leads.
+    /// The scene of this step for viewers, of side 0 in a match. The ghost shows where the next action leads.
     pub fn scene(&self) -> Scene {
-        let course = self.course();
-        let next = self.recording.actions[..self.len].get(self.step());
-        let ghost = next.and_then(|&action| course.led_to(action));
+        self.scene_of(self.course(), 0)
+    }
+
+    /// The scene of side 1 of a match.
+    pub fn opponent_scene(&self) -> Option<Scene> {
+        Some(self.scene_of(self.course().opponent()?, 1))
+    }
+
+    fn scene_of(&self, course: &Course, side: usize) -> Scene {
+        let next = (self.step() < self.len).then(|| self.recording.turn(self.step()));
+        let ghost = next.and_then(|turn| course.led_to(turn[side]));
         Scene { ghost: ghost.or(course.dropped()), ..course.scene() }
     }
 }
 
-/// The first difference at the end of a game.
-fn first_difference(recording: &Recording, played: &Outcome) -> Option<Difference> {
-    let recorded = &recording.outcome;
+impl Difference {
+    /// A difference of a side of a match, or of a game of one player.
+    fn of_side(self, side: usize) -> Difference {
+        if side == 0 { self } else { Difference::Opponent(Box::new(self)) }
+    }
+}
+
+/// The first difference at the end of a game, of both sides of a match.
+fn last_difference(recording: &Recording, course: &Course) -> Option<Difference> {
+    let ours = first_difference(&recording.outcome, &recording.landing_lines, &course.outcome());
+    let theirs = recording.opponent.as_ref().zip(course.opponent());
+    ours.or_else(|| {
+        let (side, course) = theirs?;
+        let difference = first_difference(&side.outcome, &side.landing_lines, &course.outcome());
+        difference.map(|difference| difference.of_side(1))
+    })
+}
+
+/// The first difference at the end of a side.
+fn first_difference(recorded: &Outcome, landing_lines: &[u8], played: &Outcome) -> Option<Difference> {
     // Environments add up points landing by landing; evaluations add the points for the end of a game separately. So
     // fractions may differ in their last bits.
     let is_rounding = (recorded.score - played.score).abs() <= 1e-9 * played.score.abs().max(1.0);
     let score = if is_rounding { recorded.score } else { played.score };
     let totals = [
         ("pieces", recorded.pieces as f64, played.pieces as f64),
-        ("pieces with lines", recording.landing_lines.len() as f64, played.pieces as f64),
+        ("pieces with lines", landing_lines.len() as f64, played.pieces as f64),
         ("lines", recorded.lines as f64, played.lines as f64),
         ("points", recorded.score, score),
     ];

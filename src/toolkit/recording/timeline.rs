@@ -27,9 +27,9 @@ impl Timeline {
         &self.course
     }
 
-    /// Plays an action, and keeps a copy of the game now and then. Returns the lines of the landing, if a piece landed.
-    pub fn play(&mut self, action: u16) -> Result<Option<u8>, ActionRefused> {
-        let lines = self.course.play(action)?;
+    /// Plays [a turn](Course::play_turn), and keeps a copy of the game now and then.
+    pub fn play(&mut self, turn: [u16; 2]) -> Result<[Option<u8>; 2], (usize, ActionRefused)> {
+        let lines = self.course.play_turn(turn)?;
         if self.course.steps() == (self.checkpoints.len() * self.spacing) as u64 {
             if self.checkpoints.len() == MAX_CHECKPOINTS {
                 // Drops every other checkpoint. This step is also a multiple of twice the spacing.
@@ -42,15 +42,15 @@ impl Timeline {
         Ok(lines)
     }
 
-    /// Goes to a step that these actions have already reached.
-    pub fn seek(&mut self, step: usize, actions: &[u16]) {
+    /// Goes to a step that has already been reached by the turns that `turn` gives for each step.
+    pub fn seek(&mut self, step: usize, turn: impl Fn(usize) -> [u16; 2]) {
         let checkpoint = (step / self.spacing).min(self.checkpoints.len() - 1);
         let here = self.course.steps() as usize;
         if step < here || here < checkpoint * self.spacing {
             self.course = self.checkpoints[checkpoint].clone();
         }
-        for &action in &actions[self.course.steps() as usize..step] {
-            self.play(action).expect("these actions have been played");
+        for step in self.course.steps() as usize..step {
+            self.play(turn(step)).expect("these actions have been played");
         }
     }
 

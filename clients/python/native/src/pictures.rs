@@ -37,9 +37,17 @@ pub(crate) fn watched_picture<'py>(
     let rules = pb::Rules::decode(rules).map_err(|error| wrong(&error))?;
     let rules = ResolvedRules::try_from(&rules).map_err(|error| wrong(&error))?.rules;
     let frame = pb::WatchFrame::decode(frame).map_err(|error| wrong(&error))?;
-    let read = |env| watching::decode_env(env, &rules).map(|env| Moment::standing(env.scene, &rules));
-    let moments =
-        frame.envs.iter().map(read).collect::<Result<Vec<_>, _>>().map_err(|error| wrong(&error))?;
+    let read = |(env, words)| {
+        let env = watching::decode_env(env, &rules);
+        env.map(|env| Moment { words, ..Moment::standing(env.scene, &rules) })
+    };
+    let moments = frame
+        .envs
+        .iter()
+        .zip(captions)
+        .map(read)
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| wrong(&error))?;
     let layout = Layout::standing(&rules, cell, true);
     let columns = columns.clamp(1, moments.len().max(1) as u32) as usize;
     let rows = moments.len().div_ceil(columns);
@@ -49,9 +57,9 @@ pub(crate) fn watched_picture<'py>(
         let background = scheme.rgb(Ink::Background);
         let mut pixels = background.repeat(columns * width * rows * height);
         let mut picture = Vec::with_capacity(3 * width * height);
-        for (place, (moment, caption)) in moments.iter().zip(&captions).enumerate() {
+        for (place, moment) in moments.iter().enumerate() {
             picture.clear();
-            Canvas::painted(&layout, &draw(&layout, moment, caption)).write_rgb(scheme, &mut picture);
+            Canvas::painted(&layout, &draw(&layout, moment)).write_rgb(scheme, &mut picture);
             let (top, left) = (place / columns * height, place % columns * width);
             for (y, row) in picture.chunks_exact(3 * width).enumerate() {
                 let start = 3 * ((top + y) * columns * width + left);

@@ -42,10 +42,10 @@ pub(crate) fn read_recording<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Boun
     Ok(PyBytes::new(py, &recording::to_bytes(&recording)))
 }
 
-/// Records a game of a session with this configuration: from a seed, explicit pieces or a snapshot, and its actions. Returns the
-/// message; None if nothing of the game can be recorded.
+/// Records a game of a session with this configuration: from a seed, explicit pieces or a snapshot, and its actions; of a match,
+/// those of its other side too. Returns the message; None if nothing of the game can be recorded.
 #[pyfunction]
-#[pyo3(signature = (config, actions, player, origin, *, seed=None, sequence=None, state=None))]
+#[pyo3(signature = (config, actions, player, origin, *, opponent=None, seed=None, sequence=None, state=None))]
 #[allow(clippy::too_many_arguments)] // Python has them by name
 pub(crate) fn record<'py>(
     py: Python<'py>,
@@ -53,6 +53,7 @@ pub(crate) fn record<'py>(
     actions: Vec<u16>,
     player: &str,
     origin: &str,
+    opponent: Option<Vec<u16>>,
     seed: Option<u64>,
     sequence: Option<&str>,
     state: Option<&[u8]>,
@@ -70,7 +71,7 @@ pub(crate) fn record<'py>(
         };
         if let Some(pieces) = dealt {
             let setup = Setup { rules, invalid_actions: env.invalid_action_policy, pieces, start: None };
-            return played(setup, &actions, player, origin);
+            return played(setup, &actions, opponent.as_deref(), player, origin);
         }
         let Some(state) = state else { return Ok(None) };
         let (snapshot, _) = colors::split(state).map_err(wrong)?;
@@ -81,13 +82,23 @@ pub(crate) fn record<'py>(
 }
 
 /// The recording of a game, unless it has actions after its end.
-fn played(setup: Setup, actions: &[u16], player: &str, origin: &str) -> PyResult<Option<Recording>> {
+fn played(
+    setup: Setup,
+    actions: &[u16],
+    opponent: Option<&[u16]>,
+    player: &str,
+    origin: &str,
+) -> PyResult<Option<Recording>> {
+    if setup.rules.is_match() != opponent.is_some() {
+        return Ok(None);
+    }
     let mut recorder = Recorder::new(setup).map_err(unplayable)?;
-    for &action in actions {
+    for (step, &action) in actions.iter().enumerate() {
         if recorder.course().end().is_some() {
             return Ok(None);
         }
-        recorder.play(action).map_err(unplayable)?;
+        let theirs = opponent.and_then(|actions| actions.get(step)).copied();
+        recorder.play_turn([action, theirs.unwrap_or(0)]).map_err(|(_, refused)| unplayable(refused))?;
     }
     Ok(Some(recorder.recording(player, origin)))
 }
@@ -117,7 +128,7 @@ fn from_snapshot(
         pieces: Pieces::Sequence(all.clone().into()),
         start: (!is_plain).then_some(start),
     };
-    let Some(mut recording) = played(setup, actions, player, origin)? else { return Ok(None) };
+    let Some(mut recording) = played(setup, actions, None, player, origin)? else { return Ok(None) };
     let mut course = Course::new(&recording.setup).map_err(unplayable)?;
     for &action in actions {
         course.play(action).map_err(unplayable)?;

@@ -7,10 +7,10 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::{Value, json};
-use tetrion::engine::{ActionModel, ActionRefused, Piece};
-use tetrion::picture::{Canvas, ColourScheme, Ink, Layout, caption, draw, moment, points};
+use tetrion::engine::{ActionModel, ActionRefused, Piece, Rules};
+use tetrion::picture::{Canvas, ColourScheme, Ink, Layout, draw, moment, points};
 use tetrion::protocol::{pb, recording, watching};
-use tetrion::recording::{Cell, Difference, Scene};
+use tetrion::recording::{Cell, Course, Difference, Scene};
 
 use super::pictures::{Picture, scheme};
 use super::recorded::{RecordingError, wrong};
@@ -51,7 +51,11 @@ impl PyReplay {
         let failed =
             |error: &dyn std::error::Error| RecordingError::new_err((String::new(), error.to_string()));
         let mut message = pb::Recording::decode(message).map_err(|error| failed(&error))?;
-        message.actions.truncate(max_steps.unwrap_or(usize::MAX));
+        let max_steps = max_steps.unwrap_or(usize::MAX);
+        message.actions.truncate(max_steps);
+        if let Some(opponent) = &mut message.opponent {
+            opponent.actions.truncate(max_steps);
+        }
         let recording = recording::decode(&message).map_err(wrong)?;
         let replay =
             py.detach(|| tetrion::recording::Replay::new(recording)).map_err(|error| failed(&error))?;
@@ -77,25 +81,27 @@ impl PyReplay {
         }
     }
 
-    /// The scene after a number of steps, as a message `WatchedEnv`.
-    fn scene<'py>(&self, py: Python<'py>, step: usize) -> PyResult<Bound<'py, PyBytes>> {
+    /// The scene after a number of steps, as a message `WatchedEnv`; of side 1 of a match, if there is one.
+    fn scene<'py>(&self, py: Python<'py>, step: usize, side: usize) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let scene = self.at(py, step, |replay| {
-            let course = replay.course();
-            watching::encode_scene(&course.scene(), &course.rules().pieces).encode_to_vec()
+            let course = if side == 0 { Some(replay.course()) } else { replay.course().opponent() };
+            course
+                .map(|course| watching::encode_scene(&course.scene(), &course.rules().pieces).encode_to_vec())
         });
-        Ok(PyBytes::new(py, &scene?))
+        Ok(scene?.map(|scene| PyBytes::new(py, &scene)))
     }
 
     /// The picture of a step, as `tetrion export` makes it.
     fn picture<'py>(&self, py: Python<'py>, step: usize, cell: u32, palette: i32) -> PyResult<Picture<'py>> {
         let (pixels, layout) = self.at(py, step, |replay| {
             let recording = replay.recording();
-            let has_caption = !recording.player.is_empty() || recording.outcome.end.is_some();
+            let opponent = recording.opponent.as_ref().map_or("", |side| &side.player);
+            let players = [&recording.player, opponent];
+            let has_caption = players.iter().any(|name| !name.is_empty()) || recording.outcome.end.is_some();
             let layout = Layout::new(&recording.setup.rules, cell, has_caption);
-            let player = recording.player.clone();
             let moment = moment(replay, step);
             let mut pixels = Vec::with_capacity(3 * layout.width as usize * layout.height as usize);
-            let marks = draw(&layout, &moment, &caption(&player, &moment));
+            let marks = draw(&layout, &moment);
             Canvas::painted(&layout, &marks).write_rgb(scheme(palette), &mut pixels);
             (pixels, layout)
         })?;
@@ -111,38 +117,14 @@ impl PyReplay {
 
 fn page(replay: &mut tetrion::recording::Replay) -> Value {
     let rules = *replay.course().rules();
-    let width = usize::from(rules.width);
-    let place = |&(row, column): &(u8, u8)| usize::from(row) * width + usize::from(column);
-    let places = |cells: &[(u8, u8)]| cells.iter().map(place).collect::<Vec<_>>();
-    let has_keys = rules.action_model == ActionModel::Keypress;
-    let number = |piece: &Piece| i16::from(piece.number());
-    let first = replay.course().scene();
-    let given: Vec<i16> = first.cells.rows().flatten().map(cell).collect();
-    let mut pieces: Vec<i16> = first.current.iter().map(|current| number(&current.piece)).collect();
-    let (mut shown, mut falling, mut scores) = (Vec::new(), Vec::new(), Vec::new());
-    let mut see = |scene: &Scene| {
-        let held = scene.held.as_ref().map_or(-1, number);
-        shown.push([held].into_iter().chain(scene.next.iter().map(number)).collect::<Vec<_>>());
-        falling.push(scene.current.as_ref().map_or(Vec::new(), |current| places(&current.cells)));
-        scores.push(points(scene.score));
-    };
-    see(&first);
-    let mut steps = Vec::new();
-    let mut before = first;
+    let mut sides = vec![SidePage::new(replay.course())];
+    sides.extend(replay.course().opponent().map(SidePage::new));
     while replay.forward() {
-        let scene = replay.course().scene();
-        steps.push(match replay.course().landing().filter(|_| scene.pieces > before.pieces) {
-            Some(landing) => {
-                pieces.extend(scene.current.iter().map(|current| number(&current.piece)));
-                let lines = scene.lines - before.lines;
-                json!([places(&landing.cells), scene.cleared, lines, number(&landing.piece)])
-            }
-            None => json!(0),
-        });
-        see(&scene);
-        before = scene;
+        let course = replay.course();
+        for (side, course) in sides.iter_mut().zip([Some(course), course.opponent()].into_iter().flatten()) {
+            side.step(course);
+        }
     }
-    pieces.extend(replay.course().preview().map(|piece| number(&piece)));
     let colours = |scheme: ColourScheme| {
         let hues = Ink::all().filter(|ink| matches!(ink, Ink::Body(_)));
         hues.map(|ink| scheme.rgb(ink)).collect::<Vec<_>>()
@@ -152,16 +134,92 @@ fn page(replay: &mut tetrion::recording::Replay) -> Value {
         "h": rules.height,
         "visible": rules.visible_rows(),
         "preview": rules.preview,
-        "keys": has_keys,
-        "given": given,
-        "pieces": pieces,
-        // Where a piece can be held, what comes next does not follow from the pieces.
-        "shown": rules.hold.then_some(shown),
-        "steps": steps,
-        "falling": if has_keys { falling } else { Vec::new() },
-        "scores": (!rules.points_are_lines()).then_some(scores),
+        "keys": rules.action_model == ActionModel::Keypress,
+        "sides": sides.into_iter().map(|side| side.finish(&rules)).collect::<Vec<_>>(),
         "palettes": { "usual": colours(ColourScheme::Usual), "color-blind": colours(ColourScheme::ColourBlind) },
     })
+}
+
+/// A game, or a side of a match, for the script.
+struct SidePage {
+    given: Vec<i16>,
+    pieces: Vec<i16>,
+    /// Per step, and before the first one: the held piece and the next ones; the cells of the falling piece; the points.
+    shown: Vec<Vec<i16>>,
+    falling: Vec<Vec<usize>>,
+    scores: Vec<String>,
+    steps: Vec<Value>,
+    now: Scene,
+    /// The pieces in play and after it, as far as they are seen.
+    ahead: Vec<i16>,
+}
+
+impl SidePage {
+    fn new(course: &Course) -> SidePage {
+        let now = course.scene();
+        let mut side = SidePage {
+            given: now.cells.rows().flatten().map(cell).collect(),
+            pieces: now.current.iter().map(|current| number(&current.piece)).collect(),
+            shown: Vec::new(),
+            falling: Vec::new(),
+            scores: Vec::new(),
+            steps: Vec::new(),
+            ahead: Vec::new(),
+            now,
+        };
+        side.see(course);
+        side
+    }
+
+    fn step(&mut self, course: &Course) {
+        let (before, scene) = (&self.now, course.scene());
+        let width = usize::from(course.rules().width);
+        let landing = course.landing().filter(|_| scene.pieces > before.pieces);
+        self.steps.push(landing.map_or(json!(0), |landing| {
+            self.pieces.extend(scene.current.iter().map(|current| number(&current.piece)));
+            let lines = scene.lines - before.lines;
+            // The holes of the rows that rose, the lowest row first.
+            let risen = scene.cells.rows().take(course.incoming().just_risen.into());
+            let holes = risen.map(|row| row.iter().position(|cell| *cell == Cell::Empty));
+            let holes = holes.collect::<Vec<_>>();
+            json!([places(&landing.cells, width), scene.cleared, lines, number(&landing.piece), holes])
+        }));
+        self.now = scene;
+        self.see(course);
+    }
+
+    fn see(&mut self, course: &Course) {
+        let (scene, width) = (&self.now, usize::from(course.rules().width));
+        let held = scene.held.as_ref().map_or(-1, number);
+        self.shown.push([held].into_iter().chain(scene.next.iter().map(number)).collect());
+        let current = scene.current.as_ref();
+        self.falling.push(current.map_or(Vec::new(), |current| places(&current.cells, width)));
+        self.scores.push(points(scene.score));
+        self.ahead = course.preview().map(|piece| number(&piece)).collect();
+    }
+
+    fn finish(mut self, rules: &Rules) -> Value {
+        self.pieces.append(&mut self.ahead);
+        let has_keys = rules.action_model == ActionModel::Keypress;
+        json!({
+            "given": self.given,
+            "pieces": self.pieces,
+            // Where a piece can be held, what comes next does not follow from the pieces.
+            "shown": rules.hold.then_some(self.shown),
+            "steps": self.steps,
+            "falling": if has_keys { self.falling } else { Vec::new() },
+            "scores": (!rules.points_are_lines()).then_some(self.scores),
+        })
+    }
+}
+
+fn number(piece: &Piece) -> i16 {
+    piece.number().into()
+}
+
+/// Cells as numbers, row * width + column.
+fn places(cells: &[(u8, u8)], width: usize) -> Vec<usize> {
+    cells.iter().map(|&(row, column)| usize::from(row) * width + usize::from(column)).collect()
 }
 
 fn cell(cell: &Cell) -> i16 {

@@ -4,7 +4,7 @@ use prost::Message;
 use tetrion_core::engine::{EpisodeEnd, Rules, parse_sequence};
 use tetrion_protocol::limits::{MAX_RECORDING_BYTES, MAX_RECORDING_TEXT};
 use tetrion_protocol::pb;
-use tetrion_protocol::recording::{encode, read, to_bytes, to_json};
+use tetrion_protocol::recording::{decode, encode, read, to_bytes, to_json};
 use tetrion_toolkit::recording::{Pieces, Recorder, Recording, Replay, Setup};
 
 use tetrion_toolkit_testing::{Dice, play, random_setup};
@@ -40,6 +40,28 @@ fn a_file_written_by_hand_is_replayed() {
     assert_eq!(recording.setup.pieces, Pieces::Sequence(parse_sequence("OOI").unwrap().into()));
     assert_eq!(recording.outcome.end, Some(EpisodeEnd::OutOfPieces));
     assert_eq!(Replay::new(recording).unwrap().difference(), None);
+}
+
+#[test]
+fn a_match_comes_back_as_it_was() {
+    let rules = Rules { players: 2, ..Rules::preset("tetrio").unwrap() };
+    let mut recorder = Recorder::new(Setup::new(rules, Pieces::Seed(3))).unwrap();
+    let action = |number: usize| recorder.course().placements()[number].1.action(&rules) as u16;
+    let (action, other) = (action(0), action(1));
+    recorder.play_turn([action, other]).unwrap();
+    let recording = recorder.recording("Ada", "a test");
+    assert_eq!(read(to_json(&recording).as_bytes()).unwrap(), recording);
+    assert_eq!(read(&to_bytes(&recording)).unwrap(), recording);
+    assert_eq!(Replay::new(recording.clone()).unwrap().difference(), None);
+    let mut message = encode(&recording);
+    message.opponent.as_mut().unwrap().outcome = None;
+    assert_eq!(decode(&message).unwrap_err().to_string(), "opponent.outcome: is required");
+    let mut message = encode(&recording);
+    message.opponent.as_mut().unwrap().actions[0] = 70_000;
+    assert_eq!(
+        decode(&message).unwrap_err().to_string(),
+        "opponent.actions[0]: is 70000, expected at most 65535"
+    );
 }
 
 #[test]

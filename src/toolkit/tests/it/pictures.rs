@@ -63,7 +63,7 @@ fn files_show_what_was_painted() {
     assert_eq!((layout.width % 2, layout.height % 2), (0, 0), "films need even sizes");
     for scheme in [ColourScheme::Usual, ColourScheme::ColourBlind] {
         let canvases: Vec<Canvas> = (0..=replay.num_steps())
-            .map(|step| Canvas::painted(&layout, &draw(&layout, &moment(&mut replay, step), "Ada")))
+            .map(|step| Canvas::painted(&layout, &draw(&layout, &moment(&mut replay, step))))
             .collect();
         let rgb = |canvas: &Canvas| -> Vec<u8> {
             let inks: Vec<Ink> = Ink::all().collect();
@@ -120,7 +120,8 @@ fn read_gif(file: &[u8], width: usize, height: usize) -> Vec<Vec<u8>> {
 fn a_moving_drawing_shows_each_mark_in_its_time() {
     let mut replay = replay();
     let layout = Layout::new(&Rules { preview: 1, ..Rules::simplified(4, 6) }, 16, false);
-    let marks = |replay: &mut Replay, step| draw(&layout, &moment(replay, step), "");
+    let marks =
+        |replay: &mut Replay, step| draw(&layout, &Moment { words: String::new(), ..moment(replay, step) });
     let pictures: Vec<(Vec<Mark>, u32)> = (0..4).map(|step| (marks(&mut replay, step), 25)).collect();
     let moving = svg::svg(&layout, ColourScheme::Usual, &pictures);
     // Each piece is four blocks, and stays as long as it does: O of the first picture for two of them.
@@ -169,10 +170,7 @@ fn colours_are_told_apart() {
     }
     assert!(Ink::all().enumerate().all(|(n, ink)| usize::from(ink.index()) == n));
     let Moment { scene, .. } = moment(&mut replay(), 1);
-    let coloured = text::text(
-        &Moment { scene, full_rows: vec![], waiting: None },
-        &replay().recording().setup.rules,
-        Some(ColourScheme::Usual),
-    );
+    let coloured =
+        text::text(&Moment::of(scene), &replay().recording().setup.rules, Some(ColourScheme::Usual));
     assert!(coloured.contains("\x1b[48;5;221m  \x1b[0m"), "yellow: {coloured:?}");
 }

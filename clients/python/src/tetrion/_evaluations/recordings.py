@@ -20,7 +20,6 @@ from tetrion._evaluations.request import EvaluationOptions
 from tetrion._evaluations.results import Evaluation
 from tetrion._messages.tensors import from_numpy
 from tetrion._pb import messages as pb
-from tetrion._pb.records import EvaluationStarted
 from tetrion._recordings.recording import MAX_TEXT, Recording
 from tetrion._transport.connection import Connection
 from tetrion.errors import InvalidArgumentError
@@ -87,7 +86,7 @@ def with_recordings(
     for rows in _chunks(chosen, most):
         played = _recorded(connection, _request(request, evaluation, rows, limits))
         for row in rows:
-            recordings[row] = _recording(evaluation, row, played.get(_key(evaluation, row)))
+            recordings[row] = _recording(request, evaluation, row, played.get(_key(evaluation, row)))
     return replace(evaluation, recordings=tuple(recordings[row] for row in chosen))
 
 
@@ -139,7 +138,9 @@ def _recorded(connection: Connection, request: pb.EvaluatePoliciesRequest) -> di
     return {(game.policy_index, game.seed_index, game.episode_index): game.recording for game in games}
 
 
-def _recording(evaluation: Evaluation, row: int, message: pb.Recording | None) -> Recording:
+def _recording(
+    request: pb.EvaluatePoliciesRequest, evaluation: Evaluation, row: int, message: pb.Recording | None
+) -> Recording:
     """Converts a game to its recording.
 
     Raises:
@@ -148,18 +149,26 @@ def _recording(evaluation: Evaluation, row: int, message: pb.Recording | None) -
     started, (policy, seed_index, episode) = evaluation.started, _key(evaluation, row)
     if message is None:
         raise invalid_answer(f"the recording of game {_key(evaluation, row)} is missing")
-    played = (message.outcome.lines, message.outcome.pieces, len(message.actions))
+    # In episode k of a match, the policy has side k modulo 2.
+    side = message.opponent if message.has("opponent") and episode % 2 else message
+    played = (side.outcome.lines, side.outcome.pieces, len(side.actions))
     if played != (evaluation.lines[row], evaluation.pieces[row], evaluation.steps[row]):
         raise invalid_answer(f"game {_key(evaluation, row)} comes to {played} lines, pieces and steps when played again")
     origin = f"game {seed_index} of {started.num_seeds}" + (f", episode {episode}" if episode else "")
     if message.which("pieces") == "seed":
         origin += f", seed {message.seed}"
-    return Recording(message.changed(player=_name(started, policy), origin=origin))
+    entries = [entry.policy for entry in started.policies for _ in range(entry.num_rows)]
+    player = _short(entries[policy].label or entries[policy].name or f"policy {policy}")
+    if not message.has("opponent"):
+        return Recording(message.changed(player=player, origin=origin))
+    opponent = _short(request.opponent.label or request.opponent.name or "opponent")
+    if episode % 2:
+        player, opponent = opponent, player
+    other = message.opponent.changed(player=opponent)
+    return Recording(message.changed(player=player, origin=origin, opponent=other))
 
 
-def _name(started: EvaluationStarted, policy: int) -> str:
-    """The name of a policy."""
-    entries = [entry for entry in started.policies for _ in range(entry.num_rows)]
-    known = entries[policy].policy
-    name = "".join(letter for letter in known.label or known.name or f"policy {policy}" if letter.isprintable())
+def _short(name: str) -> str:
+    """A name as a recording can have it."""
+    name = "".join(letter for letter in name if letter.isprintable())
     return name.encode()[:MAX_TEXT].decode(errors="ignore")

@@ -56,6 +56,7 @@ class Episode:
         actions: The actions, two bytes each: some rules have more than 256.
         has_ended: Whether it ended, by the rules or by a limit.
         was_taken: For the owner of the log, to mark those that it has seen.
+        opponent: In a match, the episode of the other side.
     """
 
     env_id: int
@@ -64,6 +65,7 @@ class Episode:
     actions: array[int] = field(default_factory=_no_actions)
     has_ended: bool = False
     was_taken: bool = False
+    opponent: Episode | None = field(default=None, repr=False, compare=False)
 
 
 class EpisodeLog:
@@ -92,6 +94,7 @@ class EpisodeLog:
         self.unsaved: set[int] = set()
         config = session.config
         self._all = sorted(self.env_ids)
+        self._are_matches = config.rules.players == 2
         self._mode = config.autoreset_mode
         # How the episodes of snapshots began that were taken here, the latest last.
         self._remembered: OrderedDict[bytes, Episode] = OrderedDict()
@@ -105,6 +108,15 @@ class EpisodeLog:
 
     def heard(self, kind: str, request: Any, response: Any) -> None:
         """Listens to a call that changed the session, and its answer."""
+        self._heard(kind, request, response)
+        if self._are_matches:
+            # Both sides of a match begin and end their episodes together.
+            for env_id in self._all:
+                episode, opponent = self.episodes.get(env_id), self.episodes.get(env_id ^ 1)
+                if episode is not None:
+                    episode.opponent = opponent
+
+    def _heard(self, kind: str, request: Any, response: Any) -> None:
         rows, env_ids = self._rows(request)
         if kind == "step":
             self._stepped(rows, env_ids, request, response)

@@ -32,6 +32,8 @@ class Recorder:
     One that goes on from another snapshot or from a drawing is recorded from there, and one under way when the recorder is
     made from then on. Where keys move the pieces, a recording cannot begin with a piece on its way down; it begins with the
     next piece.
+
+    A match is one recording, of both its sides; one that goes on from a snapshot is not recorded.
     """
 
     def __init__(
@@ -46,13 +48,13 @@ class Recorder:
 
         Args:
             source: A session, or an environment of this package, wrapped or not.
-            env_ids: Which environments; all if left out.
+            env_ids: Which environments; all if left out. Of a match, both sides.
             player: Who or what plays, for people.
             keep: How many games that have ended are kept for `take`; of more, the oldest are dropped.
 
         Raises:
-            InvalidArgumentError: There are no such environments, or the source is neither a session nor an environment of
-                one.
+            InvalidArgumentError: There are no such environments, a match has only one side in the list, or the source is
+                neither a session nor an environment of one.
             VersionMismatchError: The server plays by another version of the rules than this package.
         """
         self._session = session = session_of("source", source)
@@ -65,6 +67,11 @@ class Recorder:
         self.player = checked_text("player", player)
         self._keep = arguments.integer("keep", keep, 0)
         self._env_ids = sorted(set(chosen))
+        if session._message.config.rules.players == 2:
+            alone = next((env_id for env_id in self._env_ids if env_id ^ 1 not in self._env_ids), None)
+            if alone is not None:
+                problem = f"has {alone} without {alone ^ 1}, expected both sides of a match"
+                raise InvalidArgumentError("env_ids", problem)
         self._log = EpisodeLog(session._message, self._env_ids, begun=self._begun(), keep=self._keep)
         session._listen(self._log)
 
@@ -141,6 +148,8 @@ class Recorder:
             if episode.was_taken or not episode.actions:
                 continue
             episode.was_taken = True
+            if episode.opponent is not None:
+                episode.opponent.was_taken = True
             if wanted is None or wanted(episode):
                 recording = self._made(episode)
                 if recording is not None:
@@ -149,12 +158,20 @@ class Recorder:
 
     def _made(self, episode: Episode) -> Recording | None:
         """The recording of an episode, which is played again for it; None if nothing of it can be recorded."""
+        opponent = None
+        if episode.opponent is not None:
+            if episode.env_id % 2:
+                episode = episode.opponent
+            assert episode.opponent is not None  # each side knows the other
+            opponent = episode.opponent.actions
         if (begin := episode.begin) is None:
             return None
         config = self._session._message.config.encode()
         origin = f"episode {episode.number} of environment {episode.env_id}"
         seed, sequence, state = begin.seed, begin.sequence, begin.state
-        data = _native.record(config, episode.actions, self.player, origin, seed=seed, sequence=sequence, state=state)
+        data = _native.record(
+            config, episode.actions, self.player, origin, opponent=opponent, seed=seed, sequence=sequence, state=state
+        )
         return Recording(pb.Recording.decode(data)) if data is not None else None
 
     def close(self) -> None:

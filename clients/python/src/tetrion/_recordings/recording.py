@@ -42,7 +42,62 @@ MAX_TEXT = 200
 _MAX_SHOWN = 20_000
 
 
-class Recording:
+class RecordedSide:
+    """What a player did in a recorded game, and how it came out: a `Recording`, or the other side of a match."""
+
+    def __init__(self, message: pb.Recording | pb.RecordedOpponent) -> None:
+        """The side of a message. Internal: recordings have sides."""
+        self._side = message
+
+    @property
+    def player(self) -> str:
+        """Who or what played it; may be empty."""
+        return self._side.player
+
+    @property
+    def actions(self) -> npt.NDArray[np.uint16]:
+        """The actions, uint16 [steps]."""
+        return np.fromiter(self._side.actions, np.uint16, len(self._side.actions))
+
+    @property
+    def landings(self) -> npt.NDArray[np.uint8]:
+        """The lines that each piece cleared, uint8 [pieces]."""
+        return np.frombuffer(self._side.landing_lines, np.uint8)
+
+    @property
+    def pieces(self) -> int:
+        """Pieces landed."""
+        return self._side.outcome.pieces
+
+    @property
+    def lines(self) -> int:
+        """Lines cleared."""
+        return self._side.outcome.lines
+
+    @property
+    def score(self) -> float:
+        """Points, as the rules score them."""
+        return self._side.outcome.score
+
+    @property
+    def end(self) -> str | None:
+        """How it ended: `topped_out`, `out_of_pieces`, `invalid_action`, `won` or `drawn`; None if it could have gone on."""
+        return word(self._side.outcome.end)
+
+    @property
+    def rows(self) -> list[str]:
+        """The final playfield, the top row first, `#` full and `.` empty; empty rows at the top are left out."""
+        rows = list(self._side.outcome.rows)
+        while rows and "#" not in rows[0]:
+            rows.pop(0)
+        return rows
+
+    def __len__(self) -> int:
+        """How many steps it has."""
+        return len(self._side.actions)
+
+
+class Recording(RecordedSide):
     """A game that was played.
 
         recording = tetrion.Recording.load("games/bcts-best.json")
@@ -55,6 +110,7 @@ class Recording:
 
     def __init__(self, message: pb.Recording) -> None:
         """A recording from its message. Internal: `load` and `from_bytes` read recordings, a `Recorder` makes them."""
+        super().__init__(message)
         self._message = message
 
     @classmethod
@@ -119,56 +175,14 @@ class Recording:
         return Drawing(tuple(start.rows), start.piece, start.queue, start.held)
 
     @property
-    def actions(self) -> npt.NDArray[np.uint16]:
-        """The actions, uint16 [steps]."""
-        return np.fromiter(self._message.actions, np.uint16, len(self._message.actions))
-
-    @property
-    def landings(self) -> npt.NDArray[np.uint8]:
-        """The lines that each piece cleared, uint8 [pieces]."""
-        return np.frombuffer(self._message.landing_lines, np.uint8)
-
-    @property
-    def pieces(self) -> int:
-        """Pieces landed."""
-        return self._message.outcome.pieces
-
-    @property
-    def lines(self) -> int:
-        """Lines cleared."""
-        return self._message.outcome.lines
-
-    @property
-    def score(self) -> float:
-        """Points, as the rules score them."""
-        return self._message.outcome.score
-
-    @property
-    def end(self) -> str | None:
-        """How it ended: `topped_out`, `out_of_pieces` or `invalid_action`; None if it could have gone on."""
-        return word(self._message.outcome.end)
-
-    @property
-    def rows(self) -> list[str]:
-        """The final playfield, the top row first, `#` full and `.` empty; empty rows at the top are left out."""
-        rows = list(self._message.outcome.rows)
-        while rows and "#" not in rows[0]:
-            rows.pop(0)
-        return rows
-
-    @property
-    def player(self) -> str:
-        """Who or what played it; may be empty."""
-        return self._message.player
-
-    @property
     def origin(self) -> str:
         """Where the game comes from; may be empty."""
         return self._message.origin
 
-    def __len__(self) -> int:
-        """How many steps it has."""
-        return len(self._message.actions)
+    @property
+    def opponent(self) -> RecordedSide | None:
+        """The other side of a match, of which the recording itself is side 0; None in a game of one player."""
+        return RecordedSide(self._message.opponent) if self._message.has("opponent") else None
 
     def __eq__(self, other: object) -> bool:
         """Whether both say the same."""
@@ -250,7 +264,8 @@ class Recording:
         speed = arguments.number("speed", speed, 0.1, "0.1 or more")
         check_pieces(self._message.rules)
         replay = self.replay(max_steps=_MAX_SHOWN)
-        return viewer.page(replay._native.page(), replay.scene(), self._message, len(replay), render_palette, speed)
+        scenes = [scene for scene in (replay.scene(), replay.opponent_scene()) if scene is not None]
+        return viewer.page(replay._native.page(), scenes, self._message, len(replay), render_palette, speed)
 
     def _repr_html_(self) -> str | None:
         """How notebooks show it; nothing if it cannot be played."""

@@ -20,6 +20,7 @@ class Replay:
 
     Attributes:
         player: The player's name; may be empty.
+        opponent: The name of the other side's player in a match; may be empty.
     """
 
     def __init__(self, native: Any, message: pb.Recording) -> None:
@@ -32,6 +33,7 @@ class Replay:
         self._native = native
         self._rules = message.rules
         self.player = message.player
+        self.opponent = message.opponent.player
 
     @property
     def rules(self) -> RulesFields:
@@ -49,7 +51,13 @@ class Replay:
             InvalidArgumentError: The step does not exist, or the pieces are not tetrominoes.
         """
         check_pieces(self._rules)
-        return scene(pb.WatchedEnv.decode(self._native.scene(self._checked(step))), self._rules)
+        return scene(pb.WatchedEnv.decode(self._native.scene(self._checked(step), 0)), self._rules)
+
+    def opponent_scene(self, step: int | None = None) -> Scene | None:
+        """The scene of the other side of a match, as `scene`; None in a game of one player."""
+        check_pieces(self._rules)
+        data = self._native.scene(self._checked(step), 1)
+        return scene(pb.WatchedEnv.decode(data), self._rules) if data is not None else None
 
     def picture(
         self, step: int | None = None, *, render_scale: float = 1.0, render_palette: str = "usual"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import json
 import uuid
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -20,40 +21,49 @@ ENDINGS = {
     "topped_out": "topped out",
     "out_of_pieces": "out of pieces",
     "invalid_action": "ended by an action that does not exist",
+    "won": "won",
+    "drawn": "drawn",
 }
 # The shapes of IOTZSJL, lying: drawings, whatever the rules make of them.
 _LYING = (("####",), ("##", "##"), ("###", ".#."), ("##.", ".##"), (".##", "##."), ("#..", "###"), ("..#", "###"))
 _BACKGROUND, _EMPTY_CELL = "#1b1e26", "#111319"
 
 
-def page(game: str, scene: Scene, message: pb.Recording, num_shown: int, palette: str, speed: float) -> str:
+def page(game: str, scenes: Sequence[Scene], message: pb.Recording, num_shown: int, palette: str, speed: float) -> str:
     """The piece of a page.
 
     Args:
         game: The game, or the beginning of it, as data for the script, in JSON.
-        scene: The game at its end.
+        scenes: The game at its end; of a match, both sides.
         message: What the recording says.
         num_shown: How many steps the game has; the recording may have more.
         palette: The name of the palette to begin with.
         speed: Steps a second to begin with.
     """
     name = f"tetrion-{uuid.uuid4().hex}"
-    end, num_steps = ENDINGS.get(scene.end or "", ""), len(message.actions)
+    num_steps, players = len(message.actions), [message.player, message.opponent.player]
+    ends = [ENDINGS.get(scene.end or "", "") for scene in scenes]
     more = f"{num_steps - num_shown:,} more steps are not shown" if num_steps > num_shown else ""
     data = {
         **json.loads(game),
         "lying": _LYING,
         "palette": palette,
         "speed": int(speed) if speed == int(speed) else speed,
-        "texts": {"player": message.player, "origin": message.origin, "end": end, "more": more},
+        "texts": {
+            "sides": [{"player": player, "end": end} for player, end in zip(players, ends, strict=False)],
+            "origin": message.origin,
+            "more": more,
+        },
     }
     # Nothing in it can end the script or begin another element.
     text = json.dumps(data, separators=(",", ":"))
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
-    words = [message.player, message.origin, f"{scene.pieces} pieces", f"{scene.lines} lines", end, more]
-    summary = html.escape(", ".join(word for word in words if word))
-    still = _still(scene, message.rules, data["palettes"][palette])
+    words = [message.origin]
+    for player, scene, end in zip(players, scenes, ends, strict=False):
+        words += [player, f"{scene.pieces} pieces", f"{scene.lines} lines", end]
+    summary = html.escape(", ".join(word for word in [*words, more] if word))
+    still = "".join(_still(scene, message.rules, data["palettes"][palette]) for scene in scenes)
     return (
         f'<div id="{name}">{still}<div>{summary}</div></div>\n'
         f'<script>({_script()})(document.getElementById("{name}"), {text});</script>'

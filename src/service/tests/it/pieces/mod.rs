@@ -297,7 +297,7 @@ fn games_are_recorded_replayed_and_drawn() {
     assert!(drawn.contains("ccc") && drawn.contains("next    a"), "{drawn}");
     let layout = Layout::new(&rules, 16, true);
     for step in 0..=replay.num_steps() {
-        let marks = draw(&layout, &moment(&mut replay, step), "");
+        let marks = draw(&layout, &moment(&mut replay, step));
         let canvas = Canvas::painted(&layout, &marks);
         assert_eq!(canvas.pixels().len() as u32, canvas.width() * canvas.height());
     }

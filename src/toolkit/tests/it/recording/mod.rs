@@ -2,6 +2,8 @@
 
 /// Recordings that no game has.
 mod falsified;
+/// Both sides of a match.
+mod matches;
 
 use tetrion_core::engine::{EpisodeEnd, Rules, Tetromino};
 use tetrion_toolkit::recording::{Pieces, Recorder, Replay, Scene, Setup};
