@@ -116,20 +116,28 @@ impl Contender {
     /// # Errors
     /// [`UsageError`] for an unknown name, or a player that cannot play under these rules.
     pub fn player(&self, setup: &Setup, choice: PlayChoice, seed: u64) -> Result<Player, UsageError> {
+        Player::new(vec![self.pilot(&setup.rules, choice, seed)?], setup)
+    }
+
+    /// The pilot of a game under these rules, or of a side of a match. The seed determines its random choices.
+    ///
+    /// # Errors
+    /// [`UsageError`] for an unknown name, or a player that cannot play under these rules.
+    pub fn pilot(&self, rules: &Rules, choice: PlayChoice, seed: u64) -> Result<Pilot, UsageError> {
         let (name, agent) = match self {
-            Contender::Named(name) => (title(name, choice), agent(name, choice, &setup.rules)?),
+            Contender::Named(name) => (title(name, choice), agent(name, choice, rules)?),
             Contender::Run(run) => {
                 let weights = &run.weights;
                 let name = title_of_weights(weights.name(), choice, weights.play());
-                (name, weights.agent(&setup.rules, choice)?)
+                (name, weights.agent(rules, choice)?)
             }
             Contender::Formula { name, text } => {
-                let agents = formula_policy(text, choice).agents(&setup.rules);
+                let agents = formula_policy(text, choice).agents(rules);
                 let agent = agents.map_err(|error| UsageError(error.to_string()))?.into_iter().next();
                 (title_of_weights(name, choice, self.play()), agent.expect("one agent for a formula"))
             }
         };
-        Player::new(Pilot::new(name, agent, seed), setup)
+        Ok(Pilot::new(name, agent, seed))
     }
 
     /// Progress of the training run in short; `None` without a run.
@@ -148,9 +156,8 @@ impl Contender {
         Some(run.weights.stage_in_words()? + &newer)
     }
 
-    /// Full name of the player, with the progress of its run.
-    pub fn title(&self, player: &Player) -> String {
-        let name = player.name();
+    /// Full name of the player with this name, with the progress of its run.
+    pub fn title(&self, name: &str) -> String {
         self.stage().map_or(name.to_owned(), |stage| format!("{name}, {stage}"))
     }
 

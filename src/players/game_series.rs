@@ -26,8 +26,13 @@ impl GameSeries {
     pub fn new(rules: &RulesChoice, seed: u64) -> Result<GameSeries, UsageError> {
         let resolved = ResolvedRules::try_from(rules);
         let ResolvedRules { preset, rules } = resolved.map_err(|error| UsageError(error.to_string()))?;
-        rules.check_alone().map_err(|error| UsageError(error.to_string()))?;
         Ok(GameSeries { preset, rules, seed })
+    }
+
+    /// The seed of the random choices on a side of a game, which are those of an evaluation.
+    pub fn choices_seed(&self, game: u64, side: u64) -> u64 {
+        let seed = self.episode_seed(game);
+        if self.rules.is_match() { word(seed, Tag::Side, side) } else { seed }
     }
 
     /// Seed of a game's episode, equal to the game's seed in an evaluation.

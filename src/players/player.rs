@@ -1,67 +1,82 @@
-//! An agent with its game, which can go back and forth.
-//!
-//! Past choices are stored: after a step back the game continues unchanged, and no choice is computed twice.
+//! An agent with its game, or two agents with their match, which can go back and forth.
 
+use super::chosen_actions::ChosenActions;
 use super::pilot::Pilot;
 use super::reasons::Reasons;
 use crate::input::UsageError;
-use tetrion_core::engine::Placement;
-use tetrion_toolkit::recording::{Course, Recorder, RecordingError, Scene, Setup};
+use tetrion_toolkit::recording::{Course, Recorder, Recording, RecordingError, Scene, Setup};
 
 /// Work of a step without its choice, in pieces that a linear controller places with a kernel.
 const STEP_WORK: u64 = 8;
 
-/// A player with its game.
+/// A player with its game, or both players of a match.
 #[derive(Clone, Debug)]
 pub struct Player {
     recorder: Recorder,
-    pilot: Pilot,
-    /// All chosen actions, including actions after the current step.
-    known: Vec<u16>,
+    sides: Vec<ChosenActions>,
     /// The step after each known landing.
     landings: Vec<u64>,
     /// The last step that the game has reached.
     furthest: u64,
-    /// Chosen placement of each piece; `None` for an agent that just presses keys.
-    targets: Vec<Option<Placement>>,
 }
 
 impl Player {
-    /// A pilot at the beginning of its game.
+    /// A pilot at the beginning of its game; of a match, the pilots of both sides.
     ///
     /// # Errors
     /// [`UsageError`] for a game that cannot be played.
-    pub fn new(pilot: Pilot, setup: &Setup) -> Result<Player, UsageError> {
+    ///
+    /// # Panics
+    /// When the number of pilots is not that of the players under the rules.
+    pub fn new(pilots: Vec<Pilot>, setup: &Setup) -> Result<Player, UsageError> {
+        assert_eq!(pilots.len(), usize::from(setup.rules.players), "a pilot for each side");
         let recorder = Recorder::new(setup.clone());
         let recorder = recorder.map_err(|error: RecordingError| UsageError(error.to_string()))?;
-        Ok(Player {
-            recorder,
-            pilot,
-            known: Vec::new(),
-            landings: Vec::new(),
-            furthest: 0,
-            targets: Vec::new(),
-        })
+        let sides = pilots.into_iter().map(ChosenActions::new).collect();
+        Ok(Player { recorder, sides, landings: Vec::new(), furthest: 0 })
     }
 
-    /// Name of the player, as screens and recordings show it.
+    /// Number of sides: 2 in a match, else 1.
+    pub fn num_sides(&self) -> usize {
+        self.sides.len()
+    }
+
+    /// The choices on a side.
+    pub fn side(&self, side: usize) -> &ChosenActions {
+        &self.sides[side]
+    }
+
+    /// The game of a side at the current step.
+    ///
+    /// # Panics
+    /// When there is no such side.
+    pub fn course_of(&self, side: usize) -> &Course {
+        let course = self.recorder.course();
+        if side == 0 { course } else { course.opponent().expect("a match has two sides") }
+    }
+
+    /// Name of the player, of side 0 in a match.
     pub fn name(&self) -> &str {
-        self.pilot.name()
+        self.sides[0].name()
     }
 
-    /// The game at the current step.
+    /// The game at the current step, of side 0 in a match.
     pub fn course(&self) -> &Course {
-        self.recorder.course()
+        self.course_of(0)
     }
 
-    /// The recorder of the game.
-    pub fn recorder(&self) -> &Recorder {
-        &self.recorder
-    }
-
-    /// All chosen actions, including the next one as soon as it is chosen.
+    /// All chosen actions, including the next one as soon as it is chosen; of side 0 in a match.
     pub fn known(&self) -> &[u16] {
-        &self.known
+        self.sides[0].known()
+    }
+
+    /// The recording so far. `names` are those of the sides.
+    pub fn recording(&self, names: &[String], origin: &str) -> Recording {
+        let mut recording = self.recorder.recording(&names[0], origin);
+        if let Some(opponent) = &mut recording.opponent {
+            opponent.player.clone_from(&names[1]);
+        }
+        recording
     }
 
     /// The last step that the game has reached; the current step may be earlier.
@@ -69,39 +84,31 @@ impl Player {
         self.furthest
     }
 
-    /// The next action, if it is chosen already.
-    fn next_known(&self) -> Option<u16> {
-        self.known.get(self.recorder.actions().len()).copied()
-    }
-
     /// Plays a step, or thinks about it, for about `work`, and subtracts the work done. Returns whether a step was played;
     /// false while thinking and after the end of the game.
     pub fn forward(&mut self, work: &mut u64) -> bool {
-        let Some(action) = self.choose(work) else { return false };
-        let is_new = self.recorder.actions().len() + 1 == self.known.len();
-        let landed = self.recorder.play(action).expect("an agent plays actions that exist");
-        if landed.is_some() && is_new {
-            self.pilot.landed();
-            self.landings.push(self.course().steps());
+        let Some(turn) = self.choose(work) else { return false };
+        let landed = self.recorder.play_turn(turn).expect("an agent plays actions that exist");
+        let steps = self.course().steps();
+        if landed[0].is_some() && self.landings.last() < Some(&steps) {
+            self.sides.iter_mut().for_each(ChosenActions::landed);
+            self.landings.push(steps);
         }
-        self.furthest = self.furthest.max(self.course().steps());
+        self.furthest = self.furthest.max(steps);
         *work = work.saturating_sub(STEP_WORK);
         true
     }
 
-    /// Thinks until the next action is chosen or `work` is used up. Returns the action if it is chosen.
-    pub fn choose(&mut self, work: &mut u64) -> Option<u16> {
-        if self.course().end().is_some() {
-            return None;
+    /// Thinks until the next actions are chosen or `work` is used up. Returns the actions if all are chosen; in a game of one
+    /// player, the second one means nothing.
+    pub fn choose(&mut self, work: &mut u64) -> Option<[u16; 2]> {
+        let course = self.recorder.course();
+        let courses = [Some(course), course.opponent()].into_iter().flatten();
+        let mut turn = [Some(0); 2];
+        for ((side, course), action) in self.sides.iter_mut().zip(courses).zip(&mut turn) {
+            *action = side.choose(course, work);
         }
-        if self.next_known().is_none() {
-            let action = self.pilot.next_action(self.recorder.course(), work);
-            self.known.extend(action);
-            if action.is_some() && self.targets.len() as u64 == self.course().outcome().pieces {
-                self.targets.push(self.pilot.decided());
-            }
-        }
-        self.next_known()
+        turn[0].zip(turn[1]).map(|(first, second)| [first, second])
     }
 
     /// Goes back to a step; does nothing if the game is not beyond it.
@@ -124,21 +131,15 @@ impl Player {
         }
     }
 
-    /// The scene to draw; the ghost shows the next action once it is chosen.
-    pub fn scene(&self) -> Scene {
-        let course = self.course();
-        let ghost = self.next_known().and_then(|action| course.led_to(action));
+    /// The scene of a side to draw; the ghost shows the next action once it is chosen.
+    pub fn scene_of(&self, side: usize) -> Scene {
+        let course = self.course_of(side);
+        let ghost = self.sides[side].next_known(course).and_then(|action| course.led_to(action));
         Scene { ghost: ghost.or(course.dropped()), ..course.scene() }
     }
 
-    /// Reasons for the chosen placement of the current piece, if weights or a formula chose it.
-    pub fn reasons(&self) -> Option<Reasons> {
-        let values = self.pilot.values()?;
-        let course = self.course();
-        let target = (*self.targets.get(course.outcome().pieces as usize)?)?;
-        // After keys have held a piece, the target is a placement of the current piece.
-        let is_held = course.moving().is_some_and(|piece| piece.is_swapped());
-        let target = if is_held { target.holding(false) } else { target };
-        Reasons::of(self.name(), values, course, target)
+    /// Reasons for the chosen placement of a side's current piece, if weights or a formula chose it.
+    pub fn reasons_of(&self, side: usize) -> Option<Reasons> {
+        self.sides[side].reasons(self.course_of(side))
     }
 }

@@ -9,7 +9,7 @@ use ratatui::crossterm::event::KeyCode;
 use super::aim::Aim;
 use super::{Palette, ScreenPlayer, Show, TerminalProgram};
 use crate::input::UsageError;
-use crate::players::{Contender, GameSeries, Player, Reasons, controller, result};
+use crate::players::{ChosenActions, Contender, GameSeries, Player, Reasons, controller, result};
 use tetrion_core::agents::{LinearAgent, PlayChoice};
 use tetrion_core::engine::{ActionModel, ActionRefused, HalfTurns, Key, Rules};
 use tetrion_toolkit::recording::{
@@ -66,7 +66,7 @@ const KEYS_OF_STEERING: [&str; 13] = [
     "+/- speed",
 ];
 
-/// A person's game, with an optional opponent on the same pieces.
+/// A person's game, with an optional opponent on the same pieces, or in a match.
 #[derive(Clone, Debug)]
 pub struct PlayScreen {
     series: GameSeries,
@@ -78,7 +78,12 @@ pub struct PlayScreen {
     aim: Option<Aim>,
     against: Option<Contender>,
     choice: PlayChoice,
+    /// The opponent in a game of its own.
     rival: Option<Player>,
+    /// The opponent in a match.
+    opponent: Option<ChosenActions>,
+    /// The person's action in a match, until the opponent has chosen its own.
+    pending: Option<u16>,
     adviser: LinearAgent,
     adviser_name: String,
     hint: Option<Reasons>,
@@ -127,6 +132,8 @@ impl PlayScreen {
             against,
             choice,
             rival: None,
+            opponent: None,
+            pending: None,
             adviser: controller(&hint, &series.rules)?,
             adviser_name: hint,
             hint: None,
@@ -143,9 +150,18 @@ impl PlayScreen {
 
     /// Starts the game with this number: the person's and the opponent's.
     fn begin(&mut self, game: u64) -> Result<(), UsageError> {
-        let (setup, seed) = (self.series.setup(game), self.series.episode_seed(game));
-        let rival = self.against.as_ref().map(|contender| contender.player(&setup, self.choice, seed));
-        self.rival = rival.transpose()?;
+        let rules = &self.series.rules;
+        if rules.is_match() && self.against.is_none() {
+            let problem = "rules with players 2 need an opponent: name one with --against, such as dt-10";
+            return Err(UsageError(problem.to_owned()));
+        }
+        let seed = self.series.choices_seed(game, 1);
+        let pilot = self.against.as_ref().map(|contender| contender.pilot(rules, self.choice, seed));
+        (self.rival, self.opponent) = match pilot.transpose()? {
+            Some(pilot) if rules.is_match() => (None, Some(ChosenActions::new(pilot))),
+            Some(pilot) => (Some(Player::new(vec![pilot], &self.series.setup(game))?), None),
+            None => (None, None),
+        };
         self.recorder = recorder(&self.series, game)?;
         self.game = game;
         self.landings.clear();
@@ -181,13 +197,23 @@ impl PlayScreen {
 
     /// The recording of the player's game.
     pub fn recording(&self) -> Recording {
-        self.recorder.recording("a person", &self.series.origin(self.game))
+        let mut recording = self.recorder.recording("a person", &self.series.origin(self.game));
+        if let (Some(side), Some(opponent)) = (&mut recording.opponent, &self.opponent) {
+            side.player = opponent.name().to_owned();
+        }
+        recording
+    }
+
+    /// The name of the opponent and its game, on the same pieces or in the match.
+    fn opponent(&self) -> Option<(&str, &Course)> {
+        let rival = self.rival.as_ref().map(|rival| (rival.name(), rival.course()));
+        rival.or_else(|| self.opponent.as_ref().map(ChosenActions::name).zip(self.course().opponent()))
     }
 
     /// The results so far, one per line.
     pub fn report(&self) -> String {
-        let rival = self.against.as_ref().zip(self.rival.as_ref());
-        let rival = rival.map(|(who, rival)| result(&who.title(rival), &rival.course().outcome()));
+        let rival = self.against.as_ref().zip(self.opponent());
+        let rival = rival.map(|(who, (name, course))| result(&who.title(name), &course.outcome()));
         let you = result("you", &self.course().outcome());
         format!("{}\n{you}{}", self.series.game_in_words(self.game), rival.unwrap_or_default())
     }
@@ -203,11 +229,30 @@ impl PlayScreen {
         self.hint = None;
         self.due = 0.0;
         self.is_paused = false;
+        self.pending = None;
         self.message = self.course().end().map_or(String::new(), |end| end.to_string());
+    }
+
+    /// Lets the opponent of a match think for a while, and plays the turn once both have chosen.
+    fn think(&mut self) {
+        let (Some(opponent), Some(course)) = (&mut self.opponent, self.recorder.course().opponent()) else {
+            return;
+        };
+        let theirs = opponent.choose(course, &mut { WORK });
+        if let (Some(theirs), Some(ours)) = (theirs, self.pending) {
+            self.recorder.play_turn([ours, theirs]).expect("both actions exist");
+            opponent.landed();
+            self.landings.push(self.course().steps());
+            self.appear();
+        }
     }
 
     /// Plays an action. One that is impossible changes only the message.
     fn play(&mut self, action: u16) {
+        if self.opponent.is_some() {
+            self.pending = self.course().led_to(action).map(|_| action);
+            return self.think();
+        }
         // An impossible action changes nothing.
         match self.recorder.play(action) {
             Ok(Some(_)) => {
@@ -232,6 +277,9 @@ impl PlayScreen {
             self.landings.pop();
         }
         self.recorder.undo_to(self.landings.last().map_or(0, |step| *step as usize));
+        if let (Some(opponent), Some(course)) = (&mut self.opponent, self.recorder.course().opponent()) {
+            opponent.forget_from(course);
+        }
         self.appear();
         // A player who takes back a move wants time to think.
         self.is_paused = self.is_by_keys();
@@ -267,7 +315,7 @@ impl PlayScreen {
             KeyCode::Char('c') if is_steered => Key::Hold,
             _ => return,
         };
-        if self.course().piece().is_none() {
+        if self.course().piece().is_none() || self.pending.is_some() {
             return;
         }
         self.is_paused = false;
@@ -320,6 +368,10 @@ impl PlayScreen {
         if self.is_by_keys() {
             words.push(format!("{} {}/s", self.speed, if self.speed == 1.0 { "row" } else { "rows" }));
         }
+        if self.opponent.is_some() {
+            let exchanged = self.course().incoming().exchanged;
+            words.push(format!("sent {}, received {}", exchanged.sent, exchanged.received));
+        }
         words.push(format!("game {}", self.game));
         words.push(format!("seed {}", self.series.seed));
         words
@@ -351,17 +403,16 @@ impl TerminalProgram for PlayScreen {
         let hint = self.hint.as_ref().map(|hint| hint.cells);
         let mut seats = vec![ScreenPlayer { name: "you", scene: self.scene(), hint, note: "" }];
         let stage = self.against.as_ref().and_then(Contender::stage).unwrap_or_default();
-        if let Some(rival) = &self.rival {
-            let end = rival.course().end();
-            let is_behind = rival.course().outcome().pieces < self.course().outcome().pieces;
-            let note = match end {
-                Some(_) => "topped out",
-                None if is_behind => "thinking",
+        let end = self.opponent().and_then(|(_, course)| course.end()).map(|end| end.to_string());
+        if let Some((name, course)) = self.opponent() {
+            let is_behind = course.outcome().pieces < self.course().outcome().pieces;
+            let note = match &end {
+                Some(end) => end,
+                None if is_behind || self.pending.is_some() => "thinking",
                 None => &stage,
             };
             // Hide the opponent's choice, which would be a hint.
-            let scene = rival.course().scene();
-            seats.push(ScreenPlayer { name: rival.name(), scene, hint: None, note });
+            seats.push(ScreenPlayer { name, scene: course.scene(), hint: None, note });
         }
         let yours = self.aim.as_ref().map(|aim| aim.placement(self.course()));
         Show {
@@ -397,6 +448,7 @@ impl TerminalProgram for PlayScreen {
     }
 
     fn pass(&mut self, time: Duration) {
+        self.think();
         if let Some(rival) = &mut self.rival {
             rival.forward_to_piece(self.recorder.course().outcome().pieces, WORK);
         }

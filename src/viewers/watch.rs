@@ -91,6 +91,12 @@ impl WatchScreen {
     pub fn new(setup: WatchSetup) -> Result<WatchScreen, UsageError> {
         let WatchSetup { series, game, contenders, choice, speed, paused, palette } = setup;
         let players = contenders.len();
+        if series.rules.is_match() && players != 2 {
+            return Err(UsageError(format!(
+                "{}, expected 2 under rules with players 2",
+                count(players as u64, "player")
+            )));
+        }
         if players > MAX_PLAYERS {
             return Err(UsageError(format!("{players} players, expected at most {MAX_PLAYERS}")));
         }
@@ -119,9 +125,16 @@ impl WatchScreen {
 
     /// Starts the game with this number for all players.
     fn begin(&mut self, game: u64) -> Result<(), UsageError> {
-        let (setup, seed) = (self.series.setup(game), self.series.episode_seed(game));
-        let player = |contender: &Contender| contender.player(&setup, self.choice, seed);
-        self.players = self.contenders.iter().map(player).collect::<Result<_, _>>()?;
+        let (series, setup) = (&self.series, self.series.setup(game));
+        let mut pilots = Vec::new();
+        for (side, contender) in (0..).zip(&self.contenders) {
+            pilots.push(contender.pilot(&series.rules, self.choice, series.choices_seed(game, side))?);
+        }
+        self.players = if series.rules.is_match() {
+            vec![Player::new(pilots, &setup)?]
+        } else {
+            pilots.into_iter().map(|pilot| Player::new(vec![pilot], &setup)).collect::<Result<_, _>>()?
+        };
         (self.game, self.step, self.due, self.is_hurried) = (game, 0, 0.0, false);
         self.work();
         Ok(())
@@ -142,9 +155,14 @@ impl WatchScreen {
         self.problem = looks.filter_map(Result::err).last().map(|error| error.to_string());
     }
 
-    /// The players, in the order in which the user named them.
+    /// The players, in the order in which the user named them. Both players of a match are one.
     pub fn players(&self) -> &[Player] {
         &self.players
+    }
+
+    /// The side of each contender, and the player that has it.
+    fn sides(&self) -> impl Iterator<Item = (&Player, usize)> {
+        self.players.iter().flat_map(|player| (0..player.num_sides()).map(move |side| (player, side)))
     }
 
     /// The step to which all players move. A game that ended earlier stays at its end.
@@ -152,20 +170,22 @@ impl WatchScreen {
         self.step
     }
 
-    /// The recording of the first player's game.
+    /// The recording of the first player's game, or of the match.
     pub fn recording(&self) -> Recording {
-        self.players[0].recorder().recording(&self.title(0), &self.series.origin(self.game))
+        self.players[0].recording(&self.titles(), &self.series.origin(self.game))
     }
 
-    /// Full name of a player.
-    fn title(&self, player: usize) -> String {
-        self.contenders[player].title(&self.players[player])
+    /// Full names of the contenders.
+    fn titles(&self) -> Vec<String> {
+        let names = self.sides().map(|(player, side)| player.side(side).name());
+        self.contenders.iter().zip(names).map(|(contender, name)| contender.title(name)).collect()
     }
 
     /// The results so far, one per line.
     pub fn report(&self) -> String {
-        let players = self.players.iter().enumerate();
-        let games = players.map(|(at, player)| result(&self.title(at), &player.course().outcome()));
+        let titles = self.titles();
+        let games = self.sides().zip(&titles);
+        let games = games.map(|((player, side), title)| result(title, &player.course_of(side).outcome()));
         format!("{}\n{}", self.series.game_in_words(self.game), games.collect::<String>())
     }
 
@@ -183,10 +203,12 @@ impl WatchScreen {
         if self.are_over() {
             self.step = self.step.min(self.last_step());
         }
-        let player = &self.players[self.focus];
-        let reasons_of = (self.game, self.focus, player.course().steps(), player.known().len());
-        if self.reasons_of.replace(reasons_of) != Some(reasons_of) {
-            self.reasons = player.reasons();
+        let (player, side) = self.sides().nth(self.focus).expect("a contender has a side");
+        let (steps, known) = (player.course().steps(), player.side(side).known().len());
+        let reasons_of = (self.game, self.focus, steps, known);
+        if self.reasons_of != Some(reasons_of) {
+            self.reasons = player.reasons_of(side);
+            self.reasons_of = Some(reasons_of);
         }
     }
 
@@ -242,13 +264,17 @@ impl WatchScreen {
     }
 
     /// A short note on a player's state.
-    fn note(&self, player: &Player, contender: &Contender) -> String {
-        if let Some(end) = player.course().end() {
+    fn note(&self, (player, side): (&Player, usize), contender: &Contender) -> String {
+        let course = player.course_of(side);
+        if let Some(end) = course.end() {
             return end.to_string();
         }
         let first = &self.players[0];
-        let (ours, theirs) = (player.known(), first.known());
+        let (ours, theirs) = (player.side(side).known(), first.known());
         let same = ours.iter().zip(theirs).take_while(|(one, other)| one == other).count();
+        if self.series.rules.is_match() {
+            return format!("sent {}", course.statistics().sent);
+        }
         if same < ours.len().min(theirs.len()) {
             return format!("differs at {}", same + 1);
         }
@@ -258,11 +284,11 @@ impl WatchScreen {
 
 impl TerminalProgram for WatchScreen {
     fn draw(&self, buffer: &mut Buffer) {
-        let pairs = self.players.iter().zip(&self.contenders);
-        let notes: Vec<String> = pairs.map(|(player, contender)| self.note(player, contender)).collect();
-        let seats = self.players.iter().zip(&notes).map(|(player, note)| ScreenPlayer {
-            name: player.name(),
-            scene: player.scene(),
+        let pairs = self.sides().zip(&self.contenders);
+        let notes: Vec<String> = pairs.map(|(side, contender)| self.note(side, contender)).collect();
+        let seats = self.sides().zip(&notes).map(|((player, side), note)| ScreenPlayer {
+            name: player.side(side).name(),
+            scene: player.scene_of(side),
             hint: None,
             note,
         });
@@ -325,7 +351,7 @@ impl TerminalProgram for WatchScreen {
             KeyCode::Up | KeyCode::Char('+') => self.change_speed(true),
             KeyCode::Down | KeyCode::Char('-') => self.change_speed(false),
             KeyCode::Tab => {
-                self.focus = (self.focus + 1) % self.players.len();
+                self.focus = (self.focus + 1) % self.contenders.len();
                 self.work();
             }
             KeyCode::Char('n') => self.begin_next(),

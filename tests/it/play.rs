@@ -7,7 +7,7 @@ use std::time::Duration;
 use ratatui::crossterm::event::KeyCode;
 use tetrion::cli::play::{PlayArgs, begin};
 use tetrion::engine::{ActionModel, MovingPiece, PRESETS, PieceCells, Rules, placements};
-use tetrion::recording::Scene;
+use tetrion::recording::{Replay, Scene};
 use tetrion::viewers::{PlayScreen, TerminalProgram};
 
 use crate::watch::{parsed, press, refused, screen};
@@ -199,6 +199,39 @@ fn a_game_that_is_over_can_be_taken_back_or_followed_by_another() {
     assert_eq!(play.press(KeyCode::Char('q')), ControlFlow::Break(()));
 }
 
+/// A person plays a match: both land a piece a turn, lines go to the other side, and what is taken back is as it was.
+#[test]
+fn a_match_has_turns() {
+    let mut play = play(&["--rules", "tetrio,players=2", "--against", "dt-10", "--hint", "dt-10"]);
+    let both = |play: &PlayScreen| (scene(play), play.course().opponent().unwrap().scene());
+    let mut forth = vec![both(&play)];
+    while play.course().end().is_none() {
+        // As a person who always follows the hint for a while, and then does not.
+        press(&mut play, &[HINT]);
+        let keys = if forth.len() < 12 { vec![DROP] } else { vec![LEFT, DROP] };
+        press(&mut play, &keys);
+        for _ in 0..50 {
+            wait(&mut play, 0.02);
+        }
+        let turns = play.course().outcome().pieces;
+        assert_eq!(turns, forth.len() as u64, "the opponent answers");
+        assert_eq!(play.course().opponent().unwrap().outcome().pieces, turns);
+        forth.push(both(&play));
+    }
+    assert!(forth.len() > 10, "it ended early: a bad test");
+    let shown = screen(&play, 100, 30);
+    assert!(shown.contains("won") && shown.contains("topped out") && shown.contains("received"), "{shown}");
+    let recording = play.recording();
+    let names = (recording.player.as_str(), recording.opponent.as_ref().unwrap().player.as_str());
+    assert_eq!(names, ("a person", "dt-10"));
+    assert_eq!(Replay::new(recording).unwrap().difference(), None);
+    assert!(play.report().contains("dt-10: ") && play.report().contains("won"), "{}", play.report());
+    for expected in forth.iter().rev().skip(1) {
+        press(&mut play, &[UNDO]);
+        assert_eq!(&both(&play), expected);
+    }
+}
+
 #[test]
 fn the_other_player_chooses_as_it_is_asked_to() {
     let against = ["--against", "tetrion-10x10-preview"];
@@ -227,6 +260,7 @@ fn what_cannot_be_played_is_refused() {
     check(&["--rules", "chess"], "no preset is called \"chess\"");
     check(&["--hint", "random"], "no controller is called \"random\"");
     check(&["--against", "bcst"], "no policy is called \"bcst\"");
+    check(&["--rules", "tetrio,players=2"], "rules with players 2 need an opponent: name one with --against");
     check(&["--search", "greedy"], "--against");
     check(&["--search", "expectation"], "--against");
     check(&["--rows-per-second", "101"], "expected a number from 0 to 100");

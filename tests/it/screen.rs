@@ -317,8 +317,8 @@ fn the_reasons_of_a_formula_are_its_features_and_its_value() {
         let mut player = Contender::from_formula(text).player(&setup, PlayChoice::default(), 1).unwrap();
         let mut held = 0;
         for _ in 0..60 {
-            let Some(action) = player.choose(&mut u64::MAX.clone()) else { break };
-            let reasons = player.reasons().unwrap();
+            let Some([action, _]) = player.choose(&mut u64::MAX.clone()) else { break };
+            let reasons = player.reasons_of(0).unwrap();
             assert_eq!(u32::from(action), reasons.placement.action(&rules));
             held += usize::from(reasons.placement.hold);
             let names: Vec<_> = reasons.terms.iter().map(|term| term.feature.as_str()).collect();

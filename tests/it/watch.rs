@@ -17,7 +17,7 @@ use tetrion::engine::{ActionModel, Rules, Timing};
 use tetrion::features::FeatureSet;
 use tetrion::files;
 use tetrion::protocol::rules::{ResolvedRules, RulesChoice};
-use tetrion::recording::Scene;
+use tetrion::recording::{Replay, Scene};
 use tetrion::rollout::{Deal, Evaluation, PlayedGame};
 use tetrion::trainer::run_folder::{CONFIG, WEIGHTS};
 use tetrion::trainer::weights::Weights;
@@ -125,6 +125,49 @@ fn games_are_those_of_evaluations() {
     let flags = ["--rules=guideline,action_model=keypress,rows_above=4,fall_delay=3", "--height=10"];
     check("random", &flags, Agent::Random, modern);
     check("random_keys", &flags, Agent::Keys(tetrion::agents::KeyAgent::Random), modern);
+}
+
+/// A match that is watched, forth and back and forth again, is that of an evaluation with an opponent.
+#[test]
+fn a_match_is_that_of_an_evaluation() {
+    for (first, second, preset) in [("dt-10", "random", "tetrio"), ("random", "tetrion-guideline", "botris")]
+    {
+        let rules = format!("{preset},players=2");
+        let mut watch = watch(&[first, second, "--rules", &rules]);
+        press(&mut watch, &[KeyCode::Char('n'), KeyCode::Right, KeyCode::Right, KeyCode::Right]);
+        let shown = screen(&watch, 140, 30);
+        assert!(shown.contains(first) && shown.contains(second) && shown.contains("sent"), "{shown}");
+        press(&mut watch, &[KeyCode::Home, KeyCode::Tab, KeyCode::Char('e')]);
+        (0..2_000).for_each(|_| self::second(&mut watch));
+        let rules = Rules { players: 2, ..Rules::preset(preset).unwrap() };
+        let agent = |name: &str| match Controller::named(name) {
+            Ok(controller) => Agent::Linear(controller.agent(10).unwrap()),
+            Err(_) => Agent::Random,
+        };
+        let evaluation = Evaluation {
+            rules,
+            policies: vec![agent(first)],
+            deal: Deal::Common(vec![word(SEED, Tag::Game, 1)]),
+            episodes_per_seed: 1,
+            pairs: None,
+            max_pieces: u64::MAX,
+            max_steps: u64::MAX,
+            loss_trials: 0,
+            opponent: Some(agent(second)),
+            kernel: Kernel::best(),
+        };
+        let expected = evaluation.play(0, &AtomicBool::new(false)).unwrap();
+        let outcome = watch.players()[0].course().outcome();
+        assert_eq!(
+            (outcome.lines, outcome.pieces, outcome.score, outcome.end),
+            (expected.lines, expected.pieces, expected.score, expected.end)
+        );
+        let recording = watch.recording();
+        assert_eq!(recording.player, first);
+        assert_eq!(recording.opponent.as_ref().unwrap().player, second);
+        assert_eq!(Replay::new(recording).unwrap().difference(), None);
+        assert_eq!(watch.report().lines().count(), 3, "{}", watch.report());
+    }
 }
 
 #[test]
@@ -247,7 +290,7 @@ fn the_placement_that_is_explained_is_the_one_that_is_made() {
         let (mut explained, mut landed) = (0, 0);
         for _ in 0..60 {
             let player = &watch.players()[0];
-            let (reasons, pieces) = (player.reasons().unwrap(), player.course().outcome().pieces);
+            let (reasons, pieces) = (player.reasons_of(0).unwrap(), player.course().outcome().pieces);
             press(&mut watch, &[KeyCode::Right]);
             let after = watch.players()[0].course();
             if after.outcome().pieces == pieces || !after.scene().cleared.is_empty() {
@@ -284,6 +327,7 @@ fn what_cannot_be_watched_is_refused() {
     check(&[], "NAME");
     check(&["dt-11"], "no policy is called \"dt-11\"");
     check(&["random"; 17], "17 players, expected at most 16");
+    check(&["dt-10", "--rules", "tetrio,players=2"], "1 player, expected 2 under rules with players 2");
     check(&["random_keys"], "random_keys presses keys: the rules have placements");
     check(&["bdu", "--width", "12"], "it plays width 10 only");
     check(&["dt-10", "--height", "41"], "invalid value '41' for '--height <N>': expected 4 to 40");

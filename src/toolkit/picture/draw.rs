@@ -45,7 +45,7 @@ pub enum Mark {
 }
 
 impl Mark {
-    /// The same mark, this many pixels to the right.
+    /// A mark like this, moved by some pixels to the right.
     fn shifted(mut self, by: u32) -> Mark {
         match &mut self {
             Mark::Area { x, .. } | Mark::Block { x, .. } | Mark::Ring { x, .. } | Mark::Words { x, .. } => {

@@ -27,7 +27,7 @@ pub struct Recording {
 pub struct RecordedOpponent {
     /// The player, for people; may be empty.
     pub player: String,
-    /// Its actions, one per turn.
+    /// Actions of side 1, one per turn.
     pub actions: Vec<u16>,
     /// The lines of every landing.
     pub landing_lines: Vec<u8>,
