@@ -259,7 +259,8 @@ export class Sessions implements View {
     while (!signal.aborted) {
       const number = Number(this.number.value);
       try {
-        const envIds = Array.from({ length: Math.min(number, this.open.get(name)?.config?.numEnvs ?? 1) }, (_, env) => env);
+        const session = this.open.get(name);
+        const envIds = Array.from({ length: Math.min(Math.max(number, playersOf(session)), session?.config?.numEnvs ?? 1) }, (_, env) => env);
         const options = { envIds, maxFramesPerSecond: number > 16 ? SLOW : QUICK, signal };
         for await (const event of this.app.client.watchSession(name, options)) {
           if (event.case === "started") {
@@ -309,6 +310,7 @@ export class Sessions implements View {
     this.started = started;
     const { session } = started;
     const { rules } = session?.config ?? {};
+    const sides = playersOf(session);
     const above = (rules?.rowsAbove ?? 0) > 0 ? ABOVE : 0;
     this.clearBoards();
     this.boards = started.envIds.map((env) => {
@@ -318,12 +320,13 @@ export class Sessions implements View {
       const words = h("span", { class: "number" });
       return { board, side, words, tile: h("figure", { class: "tile" }, board.surface.canvas, h("figcaption", {}, h("span", {}, `${env}`), words), side && h("div", { class: "side" }, side.hold, side.queue)) };
     });
-    this.grid.replaceChildren(...this.boards.map(({ tile }) => tile));
+    const tiles = this.boards.map(({ tile }) => tile);
+    this.grid.replaceChildren(...(sides === 1 ? tiles : tiles.flatMap((tile, at) => (at % 2 === 0 ? [h("div", { class: "match" }, tile, tiles[at + 1])] : []))));
     if (rules?.width !== undefined) {
       this.grid.style.setProperty("--ratio", String(rules.width / (visibleRows(rules) + above)));
     }
     // The number of boards decides their size.
-    this.grid.dataset["boards"] = BOARDS.find((most) => this.boards.length <= Number(most));
+    this.grid.dataset["boards"] = BOARDS.find((most) => tiles.length <= Number(most) * sides);
   }
 
   private frame({ envs }: WatchFrame): void {
@@ -353,6 +356,7 @@ export class Sessions implements View {
       piece,
       ghost: env.ghostCells.length > 0 ? pairs(env.ghostCells) : undefined,
       words,
+      garbage: env.garbage,
     });
     shown.side?.show({ held: numberOf(env.held), next: [...env.queue].map(numberOf) });
     shown.words.textContent = `${grouped(env.lines)} ${env.lines === 1n ? "line" : "lines"}`;
@@ -361,10 +365,16 @@ export class Sessions implements View {
 }
 
 /** Description of a session in words. */
-function inWordsOf({ config }: Session): string {
-  const { numEnvs = 1, rules } = config ?? {};
+function inWordsOf(session: Session): string {
+  const { numEnvs = 1, rules } = session.config ?? {};
   const what = rules === undefined ? "" : `, ${rules.preset} ${sizeInWords(rules)}`;
-  return `${grouped(numEnvs)} ${numEnvs === 1 ? "environment" : "environments"}${what}`;
+  const matches = playersOf(session) === 2 ? ` in ${grouped(numEnvs / 2)} ${numEnvs === 2 ? "match" : "matches"}` : "";
+  return `${grouped(numEnvs)} ${numEnvs === 1 ? "environment" : "environments"}${matches}${what}`;
+}
+
+/** Number of environments that play each other. */
+function playersOf(session: Session | undefined): number {
+  return session?.config?.rules?.players === 2 ? 2 : 1;
 }
 
 function pairs(numbers: readonly number[]): Cell[] {

@@ -1422,6 +1422,25 @@ test("garbage that waits is seen", async () => {
   });
 });
 
+test("the sides of a learner's match are shown side by side", async () => {
+  const own = await Server.start();
+  const learner = await Learner.start(own, { numEnvs: 4, rules: { preset: "tetrio", players: 2 }, label: "self-play" }, 20);
+  try {
+    await on("/#sessions?boards=1", DESKTOP, async (page) => {
+      await page.getByText("4 environments in 2 matches, tetrio 10 × 22").waitFor();
+      const boards = page.locator(".match canvas.board");
+      await until(async () => (await boards.evaluateAll((all) => all.map(({ ariaLabel }) => ariaLabel.slice(0, 13)))).join() === "Environment 0,Environment 1" || boards.count(), "one match");
+      const [one, other] = await boards.evaluateAll((all) => all.map((board) => board.getBoundingClientRect().toJSON()));
+      assert.ok(one.top === other.top && one.right <= other.left && one.height === other.height);
+      await page.getByLabel("Boards").selectOption("16");
+      await until(async () => (await page.locator(".match").count()) === 2 || page.locator(".match").count(), "both matches");
+    }, { of: own });
+  } finally {
+    await learner.stop();
+    await own.stop();
+  }
+});
+
 test("a phone plays by gestures, and turns both ways", async () => {
   await on("/#play?rules=guideline&control=placements&seed=7", LOOKS[2], async (page) => {
     const says = () => page.locator("p[aria-live]").textContent();
