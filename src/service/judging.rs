@@ -114,7 +114,7 @@ impl Judging {
         let GameView { next, held, odds, lines, pieces } = &self.views[at];
         let next: Vec<Piece> = next.0.iter().copied().flatten().collect();
         let sight = Sight {
-            rules: &rules.while_moving(position.falling),
+            rules: &rules.after(position.chain).while_moving(position.falling),
             playfield: &position.playfield,
             piece: hand.current,
             next: &next,

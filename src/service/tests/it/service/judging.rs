@@ -156,6 +156,14 @@ fn games_by_the_choices_are_those_of_evaluations() {
     check_games(bags, looking(formula(text), expectation(1, 4)), 60);
 }
 
+/// Under `tetrio` a blocked piece appears higher after a clear. The game of the last seed ends after one.
+#[test]
+fn a_policy_chooses_for_a_piece_that_appears_higher() {
+    let low =
+        pb::Rules { preset: "tetrio".to_owned(), height: 24, rows_above: Some(18), ..Default::default() };
+    check_games(low, named("dt-10"), 60);
+}
+
 #[tokio::test]
 async fn values_are_the_scores_that_the_features_have() {
     let server = start().await;
