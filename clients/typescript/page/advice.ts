@@ -56,8 +56,8 @@ export class Advice {
     return this.weighing && { policy: this.app.policy(this.name, preview), features: this.weighing.columns };
   }
 
-  /** Shows the reasons for the best placement. Returns its row, and the hint in words. */
-  async give(session: Session, placements: Placements, hand: Hand): Promise<{ row: number; kind: number; words: string } | undefined> {
+  /** Shows the reasons for the best placement in an environment. Returns its row, and the hint in words. */
+  async give(session: Session, placements: Placements, hand: Hand, env: number): Promise<{ row: number; kind: number; words: string } | undefined> {
     const { weighing } = this;
     const rules = session.description.config?.rules;
     if (weighing === undefined || rules === undefined || placements.policyChoices === undefined) {
@@ -84,7 +84,7 @@ export class Advice {
     const kind = placed(hand, holds);
     const where = columnsOf(best);
     const words = `${this.name} would ${holds ? `hold, and put the ${LETTERS[kind]} into` : "take"} ${where}`;
-    const keys = namesSpots(rules) && !steers(rules) ? keysOf(await session.enumeratePlacements({ includeKeys: true, actions: [placements.actions[best]!] }), 0) : [];
+    const keys = namesSpots(rules) && !steers(rules) ? keysOf(await session.enumeratePlacements({ includeKeys: true, envIds: [env], actions: [placements.actions[best]!] }), 0) : [];
     this.why.replaceChildren(
       h("p", {}, `${words}.`),
       ...(keys.length === 0 ? [] : [h("p", { class: "source" }, "Keys: ", ...keys.flatMap((key) => [h("kbd", {}, key.replace("_", " ")), " "]))]),

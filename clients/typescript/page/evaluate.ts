@@ -7,7 +7,7 @@ import type { App, View } from "./app.js";
 import { type Point, type Series, LineChart, StripChart, csvOf } from "./charts.js";
 import { SeedField, button, field, grouped, h, options, save, scroll, select, short } from "./dom.js";
 import { EXAMPLE, formulaField, languageOf, refuseFormula } from "./formulas.js";
-import { type Chosen, type Measure, choicesOf, chosenOf, fullRulesOf, measuresOf, rulesOf } from "./rules.js";
+import { type Chosen, type Measure, allowsMatches, choicesOf, chosenOf, fullRulesOf, measuresOf, rulesOf } from "./rules.js";
 import { RulesForm, isPlacement } from "./rules_form.js";
 import { Sample } from "./statistics.js";
 import { policyOfWeights } from "./weighing.js";
@@ -83,6 +83,7 @@ export class Evaluate implements View {
   private readonly spread: HTMLElement;
   private readonly progress = h("progress", { max: 1, value: 0, "aria-label": "Games played" });
   private readonly remark = h("p", { class: "remark", "aria-live": "polite" });
+  private readonly alone = h("p", { class: "source" }, "Everyone plays alone, with garbage dealt at random. They play each other in the race, and in ", h("code", {}, "tetrion match"), ", which says who is stronger.");
   /** What formulas are made of. */
   private readonly language: HTMLElement;
   private contestants: Contestant[] = [];
@@ -129,7 +130,7 @@ export class Evaluate implements View {
           this.counted,
           this.seed.element)),
       h("div", { class: "columns" },
-        h("section", { class: "card" }, h("h2", {}, "Controllers"), this.list, this.progress, this.remark),
+        h("section", { class: "card" }, h("h2", {}, "Controllers"), this.list, this.alone, this.progress, this.remark),
         this.spread,
         this.empty),
       this.found);
@@ -174,6 +175,7 @@ export class Evaluate implements View {
   /** Offers the quantities, if there are more than lines. */
   private offer(): void {
     const { measures } = this;
+    this.alone.hidden = !allowsMatches(fullRulesOf(this.app, this.form.chosen));
     this.counted.hidden = measures.length === 1;
     // An unchanged list keeps the keyboard focus.
     if (String(measures) === String(this.offered)) {

@@ -34,6 +34,17 @@ export function incoming({ garbage }: Hand): number | undefined {
   return garbage.length === 0 ? undefined : garbage.reduce((sum, rows) => sum + rows, 0);
 }
 
+/** Waiting rows of garbage in words, to end a sentence; empty for none. */
+export function comingInWords(hand: Hand): string {
+  const rows = incoming(hand) ?? 0;
+  return rows > 0 ? `, ${rows} ${rows === 1 ? "row" : "rows"} of garbage to come` : "";
+}
+
+/** The playfield of an environment in an answer. */
+export function boardOf({ board }: Observations, { width = 0, height = 0 }: Rules, at = 0): Uint8Array {
+  return board!.subarray(at * width * height, (at + 1) * width * height);
+}
+
 /** The piece of a placement: the current piece, or the other one if the placement holds it. */
 export function placed({ current, next, held }: Pick<Hand, "current" | "next" | "held">, holds: boolean): number {
   return !holds ? current : held >= 0 ? held : (next[0] ?? -1);

@@ -17,12 +17,12 @@ import { handBack, usesKey } from "./focus.js";
 import { foreseen, moved } from "./foresight.js";
 import { type Act, type Handling, Keyboard, MOVES, Repeats, USUAL_HANDLING, legend } from "./keyboard.js";
 import { keep, kept } from "./kept.js";
-import { type Hand, NO_PIECES, choosing, handOf, incoming, placed } from "./pieces.js";
+import { type Hand, NO_PIECES, boardOf, choosing, comingInWords, handOf, incoming, placed } from "./pieces.js";
 import { Rival } from "./rival.js";
 import { ABOVE, type Chosen, STEPS_PER_SECOND, choicesOf, chosenOf, configOf, fullRulesOf, namesSpots, steers, tetrominoPresets } from "./rules.js";
 import { RulesForm } from "./rules_form.js";
 import { followSwipes } from "./swipes.js";
-import { NOTHING, type Tally, deedInWords, nameOf, sentInWords, tallyOf } from "./tally.js";
+import { NOTHING, type Tally, endSpoken, landed, nameOf, sentInWords, tallyOf } from "./tally.js";
 import { type Cell, LETTERS, lifted } from "./tetromino.js";
 import { cellsOf } from "./weighing.js";
 
@@ -50,7 +50,8 @@ const TIMED = ["fall_delay", "lock_delay", "lock_resets"];
 
 /** A position of the game. */
 interface Position {
-  readonly state: Uint8Array;
+  /** A snapshot; in a match one of each side. */
+  readonly states: readonly Uint8Array[];
   readonly field: Field;
   readonly hand: Hand;
   readonly tally: Tally;
@@ -66,11 +67,14 @@ export class Play implements View {
   private readonly facts = new Facts("points");
   private readonly spoken = h("p", { class: "only-read", "aria-live": "polite" });
   private readonly advice: Advice;
-  private readonly opponents = h("div");
+  private readonly opponents = h("div", { class: "opponents" });
   private offered = "";
   private readonly rival: Rival;
   /** Name of the opponent; empty for none. */
   private against: string;
+  /** Side of the person in a match: 0 or 1. Only the holes of the garbage differ. */
+  private seat: number;
+  private readonly rematchButton = Object.assign(button("Rematch", () => this.rematch()), { title: "The same pieces, with sides exchanged", hidden: true });
   private readonly undoButton = button("Undo", () => this.act("undo"));
   private readonly hintButton = button("Hint", () => this.act("hint"));
   private readonly pauseButton = button("Pause", () => this.press("pause"));
@@ -111,16 +115,17 @@ export class Play implements View {
   constructor(private readonly app: App, address: Reader) {
     const presets = tetrominoPresets(app);
     const known = presets.find(({ rules }) => rules !== undefined && namesSpots(rules)) ?? presets[0]!;
-    this.form = new RulesForm(app, chosenOf(known, true), address, () => this.begin(), { offersKeys: true });
+    this.form = new RulesForm(app, chosenOf(known, true), address, () => this.begin(), { keys: true, matches: true });
     this.seed = new SeedField(address.parsed("seed", seedOf) ?? drawnSeed(), () => this.begin());
     const names = app.controllers(this.form.chosen.width).map(({ name }) => name);
     this.against = address.oneOf("against", names) ?? "";
+    this.seat = this.form.chosen.isMatch && address.oneOf("side", ["1", "2"]) === "2" ? 1 : 0;
     this.rival = new Rival(app);
     this.advice = new Advice(app, address.oneOf("hint", names));
     this.root.append(
       h("h1", { class: "only-read" }, "Play by hand"),
       h("div", { class: "toolbar" },
-        h("div", { class: "buttons" }, button("New game", () => this.act("new"), "primary"), this.pauseButton, this.undoButton, this.hintButton),
+        h("div", { class: "buttons" }, button("New game", () => this.act("new"), "primary"), this.rematchButton, this.pauseButton, this.undoButton, this.hintButton),
         options(this.opponents, this.form.element, this.seed.element)),
       h("div", { class: "floor" },
         h("div", { class: "stage" },
@@ -168,8 +173,8 @@ export class Play implements View {
   }
 
   choices(): Choices {
-    const { against, advice } = this;
-    return { ...choicesOf(this.app, this.form.chosen), seed: String(this.seed.value), ...(against !== "" && { against }), ...(advice.isChosen && { hint: advice.name }) };
+    const { against, advice, env } = this;
+    return { ...choicesOf(this.app, this.form.chosen), seed: String(this.seed.value), ...(against !== "" && { against }), ...(env === 1 && { side: "2" }), ...(advice.isChosen && { hint: advice.name }) };
   }
 
   close(): void {
@@ -330,6 +335,15 @@ export class Play implements View {
     return this.rules.actionModel === ActionModel.KEYPRESS;
   }
 
+  private get isMatch(): boolean {
+    return this.rules.players === 2;
+  }
+
+  /** The person's environment in the session. */
+  private get env(): number {
+    return this.isMatch ? this.seat : 0;
+  }
+
   private get steers(): boolean {
     return steers(this.rules);
   }
@@ -355,7 +369,7 @@ export class Play implements View {
     };
     void this.guarded(async () => {
       if (act === "new") {
-        this.seed.value = drawnSeed();
+        [this.seed.value, this.seat] = [drawnSeed(), 0];
         await this.start();
       } else if (act === "undo") {
         await this.undo();
@@ -407,6 +421,14 @@ export class Play implements View {
     }
   }
 
+  /** Starts a match on the same pieces with sides exchanged. */
+  private rematch(): void {
+    void this.guarded(async () => {
+      this.seat = 1 - this.seat;
+      await this.start();
+    });
+  }
+
   private begin(): void {
     void this.guarded(() => this.start());
   }
@@ -417,12 +439,12 @@ export class Play implements View {
     const old = this.session;
     this.session = undefined;
     this.app.end(old);
-    this.session = await this.open({ envSeeds: [this.seed.value] });
+    this.session = await this.open(this.seed.value);
     const first = await this.session.reset();
     const { rules } = this;
     this.field = new Field(width, rules.height ?? height);
-    this.hand = handOf(first.observations, rules);
-    this.tally = tallyOf(first.infos);
+    this.hand = handOf(first.observations, rules, this.env);
+    this.tally = tallyOf(first.infos, this.env);
     this.past = [];
     this.over = undefined;
     this.placements = undefined;
@@ -430,6 +452,8 @@ export class Play implements View {
     [this.clock, this.isAsking] = ["waits", false];
     this.letGo();
     this.gravityField.hidden = this.pauseButton.hidden = !this.isKeypress;
+    this.rematchButton.hidden = !this.isMatch;
+    this.root.classList.toggle("versus", this.isMatch);
     this.wind();
     this.side.begin(rules);
     this.holdButton.disabled = rules.hold !== true;
@@ -437,33 +461,37 @@ export class Play implements View {
     this.root.style.setProperty("--next", String(Math.max(1, rules.preview ?? 0)));
     this.root.style.setProperty("--play-ratio", String(width / (height + ABOVE)));
     this.offer(this.form.chosen);
-    this.challenge();
+    this.challenge(first);
     this.app.changed();
     await this.advice.learn(width);
     await this.look(first);
     await this.remember();
   }
 
-  /** Starts the opponent's game on the same pieces, or ends it. */
-  private challenge(): void {
+  /** Starts the opponent's game on the same pieces, in a match with the first answer of the session, or ends it. */
+  private challenge(first?: FirstStep): void {
     const { against: controller, isKeypress, steers } = this;
     // The opponent lands one piece per piece of the person. If keys steer, it plays by placements, without time.
     const { changes } = this.form.chosen;
     const untimed = Object.fromEntries(Object.entries(changes).filter(([path]) => !TIMED.includes(path)));
     const chosen = { ...this.form.chosen, byKeys: false, changes: steers ? untimed : changes };
-    this.rival.begin(controller === "" ? undefined : { controller, isKeypress: isKeypress && !steers, chosen, seed: this.seed.value });
+    const shared = this.isMatch && first !== undefined ? { first, rules: this.rules, env: 1 - this.env, alive: <T>(call: (session: Session) => Promise<T>) => this.alive(call) } : undefined;
+    this.rival.begin(controller === "" ? undefined : { controller, isKeypress: isKeypress && !steers, chosen, seed: this.seed.value, shared });
   }
 
   /** Creates a session with the chosen rules. */
-  private async open(more: { envSeeds?: bigint[] } = {}): Promise<Session> {
-    return await this.app.session("Play", { ...configOf(this.app, this.form.chosen), autoresetMode: AutoresetMode.DISABLED, actionMask: this.form.chosen.byKeys, ...more });
+  private async open(seed?: bigint): Promise<Session> {
+    const config = configOf(this.app, this.form.chosen);
+    const envSeeds = seed === undefined ? undefined : Array<bigint>(config.numEnvs).fill(seed);
+    return await this.app.session("Play", { ...config, autoresetMode: AutoresetMode.DISABLED, actionMask: this.form.chosen.byKeys, envSeeds });
   }
 
   /** Offers the controllers for hints and as opponents. An unchanged list keeps the keyboard focus. */
   private offer(chosen: Chosen): void {
     const controllers = this.app.controllers(chosen.width);
     const strongest = this.app.strongest(chosen);
-    const offered = [strongest, ...controllers.map(({ name }) => name)].join();
+    const { isMatch } = this;
+    const offered = [isMatch, strongest, ...controllers.map(({ name }) => name)].join();
     if (offered === this.offered) {
       this.advice.clear();
       return;
@@ -476,9 +504,15 @@ export class Play implements View {
         await this.showHint();
       });
     });
-    this.against = controllers.some(({ name }) => name === this.against) ? this.against : "";
-    const opponent = select([["", "nobody"], ...controllers.map(({ name }) => [name, name] as const)], this.against, (name) => {
+    const usual = isMatch ? strongest ?? controllers[0]!.name : "";
+    this.against = controllers.some(({ name }) => name === this.against) ? this.against : usual;
+    const nobody = isMatch ? [] : [["", "nobody"] as const];
+    const opponent = select([...nobody, ...controllers.map(({ name }) => [name, name] as const)], this.against, (name) => {
       this.against = name;
+      if (this.isMatch) {
+        this.begin();
+        return;
+      }
       this.challenge();
       this.rival.follow(this.tally.pieces);
       this.app.changed();
@@ -490,19 +524,19 @@ export class Play implements View {
   private async enumerate(forHint = false): Promise<void> {
     if (this.over === undefined) {
       const asked = forHint ? this.advice.asks(this.rules.preview ?? 0) : undefined;
-      this.placements = await this.alive((session) => session.enumeratePlacements({ includeCells: true, ...asked }));
+      this.placements = await this.alive((session) => session.enumeratePlacements({ includeCells: true, envIds: [this.env], ...asked }));
     }
   }
 
   /** Takes a new position from the server. */
   private async look({ observations, infos, actionMask }: FirstStep): Promise<void> {
     this.mask = actionMask;
-    this.field.agree(observations.board!);
+    this.field.agree(boardOf(observations, this.rules, this.env));
     const cells = observations.falling_cells;
     this.falling = cells === undefined ? [] : [0, 2, 4, 6].map((at): Cell => [cells[at]!, cells[at + 1]!]);
     // Keys may earn points between landings, too.
-    this.tally = { ...this.tally, points: tallyOf(infos).points };
-    this.facts.show(this.tally, short(this.tally.points), incoming(this.hand));
+    this.tally = { ...this.tally, points: tallyOf(infos, this.env).points };
+    this.facts.show(this.tally, this.isMatch ? undefined : short(this.tally.points), incoming(this.hand));
     this.undoButton.disabled = this.past.length < 2;
     if (!this.isKeypress || this.placements === undefined) {
       this.hinted = undefined;
@@ -557,16 +591,18 @@ export class Play implements View {
     return words.join(", ");
   }
 
-  /** Takes a step. Calls `answered` when the server has answered. */
+  /** Takes a step, in a match together with the opponent. Calls `answered` when the server has answered. */
   private async step(action: number, answered = () => {}): Promise<void> {
-    const { placements, aim, falling, tally } = this;
-    const step = await this.alive((session) => session.step([action])).finally(answered);
-    const board = step.observations.board!;
-    const hand = handOf(step.observations, this.rules);
-    const hasLanded = step.infos.pieces![0]! > tally.pieces;
+    const { placements, aim, falling, tally, env, isMatch } = this;
+    const theirs = isMatch ? await this.rival.choose() : undefined;
+    const actions = theirs === undefined ? [action] : env === 0 ? [action, theirs.action] : [theirs.action, action];
+    const step = await this.alive((session) => session.step(actions)).finally(answered);
+    const board = boardOf(step.observations, this.rules, env);
+    const hand = handOf(step.observations, this.rules, env);
+    const hasLanded = step.infos.pieces![env]! > tally.pieces;
     const place = aim?.place;
     const kind = this.kindOf(place ?? { hold: false });
-    let deed = "";
+    let deeds: string[] = [];
     if (this.isKeypress) {
       if (hasLanded) {
         const cells = this.field.landing(kind, falling, board);
@@ -581,31 +617,36 @@ export class Play implements View {
     }
     if (hasLanded) {
       this.field.agree(board);
-      const after = tallyOf(step.infos);
-      deed = deedInWords(kind, tally, after, this.field.top === 0);
-      this.tally = { ...after, deed: deed || tally.deed };
-      this.hand = hand;
-      this.rival.follow(this.tally.pieces);
+      const now = landed(tally, step.infos, kind, this.field.top === 0, env);
+      [this.tally, this.hand, deeds] = [now.tally, hand, [now.deed]];
+      if (theirs === undefined) {
+        this.rival.follow(this.tally.pieces);
+      } else {
+        const deed = await this.rival.take(step, theirs);
+        deeds.push(deed && `${this.against}: ${deed}`);
+      }
     } else if (hand.held !== this.hand.held) {
       // A piece was held, and another one is the current piece.
       this.hand = hand;
       this.placements = undefined;
     }
-    if (step.terminated[0] === 1 || step.truncated[0] === 1) {
-      this.over = `The game is over\n${grouped(this.tally.lines)} lines, ${grouped(this.tally.pieces)} pieces`;
+    if (step.terminated[env] === 1 || step.truncated[env] === 1) {
+      const { won, lines, sent = 0, pieces } = this.tally;
+      const [result, what] = won === undefined ? ["The game is over", `${grouped(lines)} lines`] : [["You lost", "A draw", "You won"][won + 1], `${grouped(sent)} lines sent`];
+      this.over = `${result}\n${what}, ${grouped(pieces)} pieces`;
     }
     await this.look(step);
     if (hasLanded) {
-      const now = this.over?.replace("\n", ": ") ?? `${grouped(this.tally.lines)} lines. Now ${LETTERS[this.hand.current]}`;
-      this.say(deed === "" ? now : `${deed}. ${now}`);
+      const now = this.over?.replace("\n", ": ") ?? `${grouped(this.tally.lines)} lines${comingInWords(hand)}. Now ${LETTERS[this.hand.current]}`;
+      this.say([...deeds, now].filter((text) => text !== "").join(". "));
       await this.remember();
     }
   }
 
   /** Stores the current position at the end of the history. */
   private async remember(): Promise<void> {
-    const [state] = await this.session!.saveState();
-    this.past.push({ state: state!, field: this.field.copy(), hand: this.hand, tally: this.tally });
+    const states = await this.session!.saveState();
+    this.past.push({ states, field: this.field.copy(), hand: this.hand, tally: this.tally });
     this.past.splice(0, this.past.length - MEMORY);
     this.undoButton.disabled = this.past.length < 2;
   }
@@ -618,7 +659,7 @@ export class Play implements View {
     const now = this.past.pop()!;
     const then = this.past.at(-1)!;
     try {
-      const restored = await this.alive((session) => session.restoreState({ snapshots: [then.state] }));
+      const restored = await this.alive((session) => session.restoreState({ snapshots: then.states }));
       this.field = then.field.copy();
       this.hand = then.hand;
       this.tally = then.tally;
@@ -642,7 +683,7 @@ export class Play implements View {
     }
     await this.enumerate(true);
     const { placements } = this;
-    const given = placements && (await this.alive((session) => this.advice.give(session, placements, this.hand)));
+    const given = placements && (await this.alive((session) => this.advice.give(session, placements, this.hand, this.env)));
     if (given !== undefined) {
       this.hinted = given;
       this.draw();
@@ -673,8 +714,8 @@ export class Play implements View {
     // With the aimed placement.
     const shown = choosing(hand, place?.hold === true && over === undefined);
     this.side.show(shown);
-    const held = `${shown.held >= 0 ? `, ${LETTERS[shown.held]} held` : ""}${(incoming(hand) ?? 0) > 0 ? `, ${incoming(hand)} rows of garbage to come` : ""}`;
-    this.board.surface.label = `Playfield, ${width} by ${height}: ${grouped(this.tally.lines)} lines, ${grouped(this.tally.pieces)} pieces, filled up to row ${field.top}${held}`;
+    const held = `${shown.held >= 0 ? `, ${LETTERS[shown.held]} held` : ""}${comingInWords(hand)}`;
+    this.board.surface.label = `Playfield, ${width} by ${height}: ${grouped(this.tally.lines)} lines, ${grouped(this.tally.pieces)} pieces, filled up to row ${field.top}${held}${endSpoken(over)}`;
   }
 
   /** Words across the board during the game. */
@@ -715,7 +756,7 @@ export class Play implements View {
         throw problem;
       }
       this.session = await this.open();
-      await this.session.restoreState({ snapshots: [last.state] });
+      await this.session.restoreState({ snapshots: last.states });
       return await call(this.session);
     }
   }

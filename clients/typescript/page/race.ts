@@ -11,12 +11,12 @@ import { Field } from "./field.js";
 import { handBack, usesKey } from "./focus.js";
 import { EXAMPLE, formulaField, languageOf, refuseFormula } from "./formulas.js";
 import { Heat } from "./heat.js";
-import { type Hand, NO_PIECES, choosing, handOf, incoming, placed } from "./pieces.js";
+import { type Hand, NO_PIECES, boardOf, choosing, comingInWords, handOf, incoming, placed } from "./pieces.js";
 import { reasons, signed } from "./reasons.js";
 import { ABOVE, type Chosen, choicesOf, chosenOf, configOf } from "./rules.js";
 import { RulesForm, isPlacement } from "./rules_form.js";
 import { Sliders } from "./sliders.js";
-import { NOTHING, type Tally, landed, tallyOf } from "./tally.js";
+import { NOTHING, type Tally, endInWords, endSpoken, landed, tallyOf } from "./tally.js";
 import { type Term, termsOf } from "./terms.js";
 import { type Cell, LETTERS, lifted } from "./tetromino.js";
 import { type Judgement, type Lead, type Weighing, cellsOf, judgementOf, leads, policyOfWeights, runnerUp, tiesInWords, warmth, wayOf } from "./weighing.js";
@@ -220,7 +220,7 @@ export class Race implements View {
   constructor(private readonly app: App, address: Reader) {
     const first = app.catalog.rulesPresets[0]!;
     // Ten rows, as in much of the literature: even good controllers lose there.
-    this.form = new RulesForm(app, { ...chosenOf(first), height: 10 }, address, () => void this.begin(), { wanted: isPlacement });
+    this.form = new RulesForm(app, { ...chosenOf(first), height: 10 }, address, () => void this.begin(), { wanted: isPlacement, matches: true });
     this.seed = new SeedField(address.parsed("seed", seedOf) ?? 1n, () => void this.begin());
     const names = app.controllers(this.form.chosen.width).map(({ name }) => name);
     const named = (side: string, wanted: string, other: number) => address.oneOf(side, names) ?? (names.includes(wanted) ? wanted : names[other] ?? names[0]!);
@@ -540,7 +540,7 @@ export class Race implements View {
     }
     const actions = chosen.map(({ placements, row }) => placements.actions[row]!);
     const envIds = playing.map(({ env }) => env);
-    if (playing.length === 2 && this.fork === undefined && actions[0] !== actions[1]) {
+    if (playing.length === 2 && !this.form.chosen.isMatch && this.fork === undefined && actions[0] !== actions[1]) {
       // It may be wanted after its surroundings are forgotten.
       now.states ??= await this.alive((session) => session.saveState());
       this.fork = now;
@@ -551,17 +551,16 @@ export class Race implements View {
     now.step = { actions, envIds };
     this.pieces++;
     const { rules } = this;
-    const size = observations.board!.length / playing.length;
     playing.forEach((lane, at) => {
       const { placements, row, cells, kind } = chosen[at]!;
       const lost = placements.terminated[row] === 1;
       lane.field.land(kind, cells, !lost || placements.lines[row]! > 0);
-      lane.field.agree(observations.board!.subarray(at * size, (at + 1) * size));
+      lane.field.agree(boardOf(observations, rules, at));
       lane.hand = handOf(observations, rules, at);
-      lane.tally = landed(lane.tally, infos, kind, lane.field.top === 0, at);
+      lane.tally = landed(lane.tally, infos, kind, lane.field.top === 0, at).tally;
       lane.chosen = undefined;
       if (terminated[at] === 1) {
-        lane.over = `Topped out\n${grouped(lane.tally.lines)} lines`;
+        lane.over = endInWords(lane.tally);
       }
     });
     // At once, as each takes a round trip. Both are awaited even if one fails.
@@ -654,6 +653,8 @@ export class Race implements View {
       this.showLane(lane);
     }
     const { fork } = this;
+    // In a match every position is the work of both, so no choices can be compared.
+    this.differ.hidden = this.form.chosen.isMatch;
     const text = fork === undefined ? "The same choices so far" : `First different choice: piece ${grouped(fork.pieces + 1)}`;
     if (this.differ.textContent !== text) {
       this.jump.textContent = text;
@@ -674,12 +675,12 @@ export class Race implements View {
     const ghost = chosen?.cells;
     const piece = chosen && { kind: chosen.kind, cells: lifted(chosen.cells, height) };
     lane.board.show({ width, height, cells: field.cells, last: field.last, ghost, piece, hint, words: lane.over, garbage: hand.garbage });
-    lane.facts.show(lane.tally, String(field.top), incoming(hand));
+    lane.facts.show(lane.tally, this.form.chosen.isMatch ? undefined : String(field.top), incoming(hand));
     const holds = chosen !== undefined && chosen.placements.holds?.[chosen.row] === 1;
     // After the choice: the piece above the field is the one to place.
     lane.beside.show(choosing(hand, holds));
     const does = holds ? `, holds ${LETTERS[hand.current]} for ${LETTERS[chosen.kind]}` : "";
-    lane.board.surface.label = `Playfield of ${lane.side}, ${width} by ${height}: ${grouped(lane.tally.lines)} lines, ${grouped(lane.tally.pieces)} pieces, filled up to row ${field.top}${does}`;
+    lane.board.surface.label = `Playfield of ${lane.side}, ${width} by ${height}: ${grouped(lane.tally.lines)} lines, ${grouped(lane.tally.pieces)} pieces, filled up to row ${field.top}${does}${comingInWords(hand)}${endSpoken(lane.over)}`;
   }
 
   /** Makes a call on the session. If the session has expired, continues from the last position in a new one. */

@@ -20,6 +20,8 @@ export interface Chosen {
   readonly preview: number;
   /** Whether keys steer the pieces in real time. Only presets with modern placements have this choice. */
   readonly byKeys: boolean;
+  /** Whether two players send each other garbage, instead of each alone having garbage at random. */
+  readonly isMatch: boolean;
   /** Other fields that differ from the preset. */
   readonly changes: Changes;
 }
@@ -34,7 +36,7 @@ export const TIMING = { fallDelay: STEPS_PER_SECOND, lockDelay: STEPS_PER_SECOND
 export function chosenOf({ name, rules }: RulesPreset, prefersKeys = false): Chosen {
   const { width = 10, preview = 0 } = rules ?? {};
   const byKeys = prefersKeys && rules !== undefined && namesSpots(rules);
-  return { preset: name, width, height: rules === undefined ? 20 : visibleRows(rules), preview, byKeys, changes: {} };
+  return { preset: name, width, height: rules === undefined ? 20 : visibleRows(rules), preview, byKeys, isMatch: false, changes: {} };
 }
 
 /** Facts about the server: what it allows, and the names that it knows. */
@@ -57,19 +59,34 @@ export function choicesOf({ catalog }: Facts, chosen: Chosen): Choices {
     rules: chosen.preset,
     ...Object.fromEntries((["width", "height", "preview"] as const).flatMap((name) => (chosen[name] === usual[name] ? [] : [[name, String(chosen[name])]]))),
     ...(chosen.byKeys && { control: "keys" }),
+    ...(chosen.isMatch && { players: "2" }),
     ...Object.fromEntries(RULES_FIELDS.flatMap(({ path }) => (chosen.changes[path] === undefined ? [] : [[path, chosen.changes[path]]]))),
   };
 }
 
+/** Choices of a form that only some views have. */
+export interface Offer {
+  /** Whether keys may steer pieces. */
+  readonly keys?: boolean;
+  /** Whether two players may send each other garbage. */
+  readonly matches?: boolean;
+}
+
 /** Reads the rules from an address. If it names no preset, its other choices change `otherwise`. */
-export function readChosen(facts: Facts, presets: readonly RulesPreset[], reader: Reader, otherwise: Chosen, offersKeys = false): Chosen {
+export function readChosen(facts: Facts, presets: readonly RulesPreset[], reader: Reader, otherwise: Chosen, { keys = false, matches = false }: Offer = {}): Chosen {
   const name = reader.oneOf("rules", presets.map(({ name }) => name));
   const preset = presets.find((preset) => preset.name === (name ?? otherwise.preset))!;
   const usual = name === undefined ? otherwise : chosenOf(preset);
   const bounds = boundsOf(facts, preset.rules);
   const within = (choice: keyof typeof bounds) => reader.parsed(choice, (text) => wholeNumber(text, ...bounds[choice])) ?? usual[choice];
   const isModern = preset.rules !== undefined && namesSpots(preset.rules);
-  const control = isModern && offersKeys ? reader.oneOf("control", ["placements", "keys"]) : undefined;
+  const control = isModern && keys ? reader.oneOf("control", ["placements", "keys"]) : undefined;
+  const players = reader.parsed("players", (text) => {
+    if (text !== "1" && !(text === "2" && matches)) {
+      throw new RangeError(matches ? "1 or 2" : "1: the command tetrion match measures matches");
+    }
+    return text;
+  });
   const changes = Object.fromEntries(RULES_FIELDS.flatMap(({ path, parse, read }) => {
     const text = reader.parsed(path, (text) => (parse(text), text));
     return text === undefined || text === read(preset.rules) ? [] : [[path, text]];
@@ -79,7 +96,8 @@ export function readChosen(facts: Facts, presets: readonly RulesPreset[], reader
     width: within("width"),
     height: within("height"),
     preview: within("preview"),
-    byKeys: control === undefined ? usual.byKeys : control === "keys",
+    byKeys: control === undefined ? usual.byKeys && players !== "2" : control === "keys",
+    isMatch: players === "2",
     changes,
   };
 }
@@ -100,10 +118,10 @@ export function presetOf({ catalog }: Facts, name: string): Rules | undefined {
 }
 
 /** Chosen rules as a message. */
-export function rulesOf(facts: Facts, { preset, width, height, preview, byKeys, changes }: Chosen): MessageInitShape<typeof RulesSchema> {
+export function rulesOf(facts: Facts, { preset, width, height, preview, byKeys, isMatch, changes }: Chosen): MessageInitShape<typeof RulesSchema> {
   const rowsAbove = Math.min(presetOf(facts, preset)?.rowsAbove ?? 0, facts.info.limits!.rules!.maxHeight - height);
   const keys = byKeys && { actionModel: ActionModel.KEYPRESS, ...TIMING };
-  return { preset, width, height: height + rowsAbove, preview, ...(rowsAbove > 0 && { rowsAbove }), ...keys, ...messageOf(changes) };
+  return { preset, width, height: height + rowsAbove, preview, ...(rowsAbove > 0 && { rowsAbove }), ...keys, ...(isMatch && { players: 2 }), ...messageOf(changes) };
 }
 
 /** Chosen rules with every field, as the page predicts them before the server answers. */
@@ -114,19 +132,21 @@ export function fullRulesOf(facts: Facts, chosen: Chosen): Rules {
   return create(RulesSchema, { ...preset, ...rules, ...inner } as MessageInitShape<typeof RulesSchema>);
 }
 
-/** Options of a session: the rules, and the observations and infos that the page shows. */
-export function configOf(facts: Facts, chosen: Chosen): { rules: MessageInitShape<typeof RulesSchema>; observations: string[]; infos: string[] } {
+/** Options of a session: the rules, the environments of one game, and the observations and infos that the page shows. */
+export function configOf(facts: Facts, chosen: Chosen): { rules: MessageInitShape<typeof RulesSchema>; numEnvs: number; observations: string[]; infos: string[] } {
   const rules = fullRulesOf(facts, chosen);
   const queue = chosen.preview > 0 ? ["queue"] : [];
   const held = rules.hold === true ? ["held"] : [];
   const falling = rules.actionModel === ActionModel.KEYPRESS ? ["falling_cells"] : [];
-  const clears = countsClears(rules) ? ["attack", "combo", "back_to_back"] : [];
+  const clears = countsClears(rules) ? ["attack", "combo", "back_to_back_count"] : [];
   const spin = tellsSpins(rules) ? ["spin"] : [];
   const garbage = hasGarbage(rules) ? ["garbage"] : [];
+  const exchange = chosen.isMatch ? ["sent", "received", "cancelled", "surge", "won"] : [];
   return {
     rules: rulesOf(facts, chosen),
+    numEnvs: chosen.isMatch ? 2 : 1,
     observations: ["board", "current", ...queue, ...held, ...falling, ...garbage],
-    infos: ["lines", "pieces", "episode_return", ...clears, ...spin],
+    infos: ["lines", "pieces", "episode_return", ...clears, ...spin, ...exchange],
   };
 }
 
@@ -143,6 +163,11 @@ export function countsClears({ clearPoints = ClearPoints.LINES, attackTable = At
 /** Whether garbage rises under these rules. */
 function hasGarbage({ garbage }: Rules): boolean {
   return (garbage?.linesPerPiece ?? 0) > 0;
+}
+
+/** Whether two players can send each other garbage under these rules, if a step is a placement. */
+export function allowsMatches(rules: Rules): boolean {
+  return hasGarbage(rules) && (rules.attackTable ?? AttackTable.NONE) !== AttackTable.NONE;
 }
 
 /** Whether rules distinguish spins. */

@@ -21,7 +21,7 @@ export interface RulesField {
 }
 
 /** Fields that the form shows elsewhere, and `pieceSet`, whose other pieces the page cannot draw. */
-const APART = ["preset", "width", "height", "rowsAbove", "preview", "actionModel", "pieceSet"];
+const APART = ["preset", "width", "height", "rowsAbove", "preview", "actionModel", "players", "pieceSet"];
 
 /** All other fields, in the protocol's order. */
 export const RULES_FIELDS: readonly RulesField[] = RulesSchema.fields.filter(({ localName }) => !APART.includes(localName)).flatMap((field) => [...fieldsOf(field, [])]);

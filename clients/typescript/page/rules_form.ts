@@ -5,15 +5,13 @@ import { ActionModel, type RulesPreset } from "../src/protocol.js";
 import type { Reader } from "./address.js";
 import type { App } from "./app.js";
 import { Turns, field, folding, h, number, report, select, text } from "./dom.js";
-import { type Chosen, boundsOf, chosenOf, fullRulesOf, namesSpots, readChosen, rulesOf, tetrominoPresets } from "./rules.js";
+import { type Chosen, type Offer, allowsMatches, boundsOf, chosenOf, configOf, fullRulesOf, namesSpots, readChosen, tetrominoPresets } from "./rules.js";
 import { RULES_FIELDS, type RulesField } from "./rules_fields.js";
 
 /** Options of a form. */
-export interface Offer {
+export interface FormOptions extends Offer {
   /** Filter of the presets; all presets with tetrominoes by default. */
   readonly wanted?: (preset: RulesPreset) => boolean;
-  /** Whether the form offers to steer pieces by keys. */
-  readonly offersKeys?: boolean;
 }
 
 /** The form. Calls `change` with every choice that the server accepts. */
@@ -21,6 +19,9 @@ export class RulesForm {
   readonly element = h("div", { class: "fields" });
   private readonly presets: RulesPreset[];
   private readonly summary = h("summary", {});
+  private readonly control: HTMLSelectElement = select([["placements", "placements"], ["keys", "keys, in time"]], "placements", (value) => this.take(this.control, () => ({ byKeys: value === "keys" })));
+  private readonly garbage: HTMLSelectElement = select([["1", "dealt at random"], ["2", "sent to each other"]], "1", (value) => this.take(this.garbage, ({ byKeys }) => ({ isMatch: value === "2", byKeys: byKeys && value === "1" })));
+  private readonly garbageField = field("Garbage", this.garbage, "Rows that rise from below: dealt at random, or sent by the other player's clears. A turn is then a placement of each player");
   private readonly turns = new Turns();
   /** Whether the server has checked the choices of the address. */
   private isSettled: boolean;
@@ -35,11 +36,11 @@ export class RulesForm {
     usual: Chosen,
     reader: Reader,
     private readonly change: (chosen: Chosen) => void,
-    private readonly offer: Offer = {},
+    private readonly offer: FormOptions = {},
   ) {
     this.presets = tetrominoPresets(app).filter(offer.wanted ?? (() => true));
-    this.chosen = readChosen(app, this.presets, reader, usual, offer.offersKeys);
-    this.isSettled = Object.keys(this.chosen.changes).length === 0;
+    this.chosen = readChosen(app, this.presets, reader, usual, offer);
+    this.isSettled = Object.keys(this.chosen.changes).length === 0 && !this.chosen.isMatch;
     this.draw();
   }
 
@@ -52,8 +53,9 @@ export class RulesForm {
     const problem = await this.problemOf(this.chosen);
     this.isSettled = true;
     if (problem !== undefined) {
-      const changes = Object.entries(this.chosen.changes).map(([path, value]) => `${path}=${value}`);
-      this.chosen = { ...this.chosen, changes: {} };
+      const { changes: others, isMatch } = this.chosen;
+      const changes = Object.entries({ ...(isMatch && { players: "2" }), ...others }).map(([path, value]) => `${path}=${value}`);
+      this.chosen = { ...this.chosen, isMatch: false, changes: {} };
       this.draw();
       this.app.changed();
       this.app.misread(`The address has ${changes.join(" and ")}, which the server does not play: ${problem}.`);
@@ -63,7 +65,8 @@ export class RulesForm {
   /** The server's reason to refuse some rules; undefined if it accepts them or does not answer. */
   private async problemOf(chosen: Chosen): Promise<string | undefined> {
     try {
-      this.app.end(await this.app.session("Rules", { rules: rulesOf(this.app, chosen) }));
+      const { rules, numEnvs } = configOf(this.app, chosen);
+      this.app.end(await this.app.session("Rules", { rules, numEnvs }));
       return undefined;
     } catch (problem) {
       if (!(problem instanceof TetrionError) || !problem.field.startsWith("config.rules")) {
@@ -85,7 +88,7 @@ export class RulesForm {
       report(control, problem);
       if (problem === undefined) {
         this.chosen = chosen;
-        this.count();
+        this.update();
         this.change(chosen);
       }
     });
@@ -95,7 +98,9 @@ export class RulesForm {
     const { app, chosen, offer } = this;
     this.drawn++;
     const preset = select(this.presets.map(({ name }) => [name, name] as const), chosen.preset, (name) => {
-      this.chosen = chosenOf(this.presets.find((preset) => preset.name === name)!, offer.offersKeys);
+      const next = this.presets.find((preset) => preset.name === name)!;
+      const isMatch = this.chosen.isMatch && allowsMatches(next.rules!);
+      this.chosen = { ...chosenOf(next, offer.keys === true && !isMatch), isMatch };
       this.draw();
       this.element.querySelector("select")?.focus();
       this.change(this.chosen);
@@ -106,15 +111,15 @@ export class RulesForm {
       const made: HTMLInputElement = number(chosen[name], ...bounds[name], (value) => this.take(made, () => ({ [name]: value })));
       return made;
     };
-    const control: HTMLSelectElement = select([["placements", "placements"], ["keys", "keys, in time"]], chosen.byKeys ? "keys" : "placements", (value) => this.take(control, () => ({ byKeys: value === "keys" })));
     const isModern = rules !== undefined && namesSpots(rules);
-    this.count();
+    this.update();
     this.element.replaceChildren(
       field("Rules", preset, source),
       field("Width", size("width"), "Columns of the playfield"),
       field("Height", size("height"), (rules?.rowsAbove ?? 0) > 0 ? "Rows of the visible field" : "Rows of the playfield"),
       field("Preview", size("preview"), "Next pieces shown"),
-      ...(isModern && offer.offersKeys === true ? [field("Control", control, "Choose where a piece lands, or steer it while it falls")] : []),
+      ...(isModern && offer.keys === true ? [field("Control", this.control, "Choose where a piece lands, or steer it while it falls")] : []),
+      ...(offer.matches === true ? [this.garbageField] : []),
       folding(h("details", { class: "more" }, this.summary, h("div", { class: "fields" }, ...RULES_FIELDS.map((each) => this.other(each))))),
     );
   }
@@ -129,9 +134,14 @@ export class RulesForm {
     return field(inWords(path), control);
   }
 
-  /** Shows the number of changes next to "More rules". */
-  private count(): void {
-    const { length } = Object.keys(this.chosen.changes);
+  /** Shows the control, the source of garbage if there is a choice, and the number of changes next to "More rules". */
+  private update(): void {
+    const { byKeys, isMatch, changes } = this.chosen;
+    this.control.value = byKeys ? "keys" : "placements";
+    this.garbage.value = isMatch ? "2" : "1";
+    [this.control, this.garbage].forEach((control) => report(control, undefined));
+    this.garbageField.hidden = !allowsMatches(fullRulesOf(this.app, this.chosen));
+    const { length } = Object.keys(changes);
     this.summary.textContent = length === 0 ? "More rules" : `More rules (${length} changed)`;
   }
 }

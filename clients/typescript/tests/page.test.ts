@@ -11,14 +11,14 @@ import { App } from "../page/app.js";
 import { Field, GIVEN } from "../page/field.js";
 import { foreseen, moved } from "../page/foresight.js";
 import { type Act, Keyboard, Repeats } from "../page/keyboard.js";
-import { type Hand, choosing, handOf } from "../page/pieces.js";
-import { type Chosen, STEPS_PER_SECOND, TIMING, choicesOf, chosenOf, configOf, measuresOf, readChosen, sizeInWords, tetrominoPresets, visibleRows } from "../page/rules.js";
+import { type Hand, boardOf, choosing, comingInWords, handOf } from "../page/pieces.js";
+import { type Chosen, STEPS_PER_SECOND, TIMING, allowsMatches, choicesOf, chosenOf, configOf, measuresOf, readChosen, sizeInWords, tetrominoPresets, visibleRows } from "../page/rules.js";
 import { RULES_FIELDS, messageOf } from "../page/rules_fields.js";
 import { isPlacement } from "../page/rules_form.js";
 import { curveOf, unitOf } from "../page/runs.js";
 import { axisOf, brief } from "../page/scale.js";
 import { snippets } from "../page/snippets.js";
-import { NOTHING, deedInWords, nameOf } from "../page/tally.js";
+import { NOTHING, deedInWords, endInWords, nameOf } from "../page/tally.js";
 import { termsOf } from "../page/terms.js";
 import { type Cell, DRAWINGS, LETTERS, turned } from "../page/tetromino.js";
 import { type Weighing, cellsOf, judgementOf, leads, policyOfWeights, runnerUp, tiesInWords } from "../page/weighing.js";
@@ -337,16 +337,20 @@ test("a landing in words", () => {
     ["", T, {}, {}, false],
     ["Single", T, {}, { lines: 1, combo: 1 }, false],
     ["Double, 1 line sent", T, {}, { lines: 2, sent: 3, combo: 1 }, false],
-    ["Tetris, 4 lines sent", T, {}, { lines: 4, sent: 6, combo: 1, backToBack: true }, false],
+    ["Tetris, 4 lines sent", T, {}, { lines: 4, sent: 6, combo: 1, backToBack: 1 }, false],
     ["T-spin", T, {}, { spin: 2 }, false],
-    ["Mini T-spin single, back-to-back", T, { backToBack: true }, { lines: 1, spin: 1, combo: 1, backToBack: true }, false],
-    ["T-spin double, 6 lines sent, back-to-back, combo 3", T, { backToBack: true, combo: 3 }, { lines: 2, spin: 2, sent: 8, combo: 4, backToBack: true }, false],
-    ["S-spin triple", S, { backToBack: false }, { lines: 3, spin: 2, combo: 1, backToBack: true }, false],
-    ["Triple, perfect clear, 10 lines sent, combo 1", T, { combo: 1, backToBack: true }, { lines: 3, sent: 12, combo: 2 }, true],
+    ["Mini T-spin single, back-to-back", T, { backToBack: 1 }, { lines: 1, spin: 1, combo: 1, backToBack: 2 }, false],
+    ["T-spin double, 6 lines sent, back-to-back 2, combo 3", T, { backToBack: 2, combo: 3 }, { lines: 2, spin: 2, sent: 8, combo: 4, backToBack: 3 }, false],
+    ["S-spin triple", S, { backToBack: 0 }, { lines: 3, spin: 2, combo: 1, backToBack: 1 }, false],
+    ["T-spin", T, { backToBack: 3 }, { spin: 2, backToBack: 3 }, false],
+    ["Tetris, 3 lines cancelled, 1 line sent", T, {}, { lines: 4, cancelled: 3, sent: 3, combo: 1, backToBack: 1 }, false],
+    ["Single, 6 lines sent, surge of 5", T, { backToBack: 6, surge: 4 }, { lines: 1, sent: 8, surge: 9, combo: 1 }, false],
+    ["Triple, perfect clear, 10 lines sent, combo 1", T, { combo: 1, backToBack: 1 }, { lines: 3, sent: 12, combo: 2 }, true],
   ] as const) {
     assert.equal(deedInWords(kind, { ...before, ...was }, { ...after, ...is }, isEmpty), words);
   }
   assert.equal(deedInWords(T, NOTHING, { ...NOTHING, lines: 2 }, false), "", "where nothing is sent, lines say it all");
+  assert.deepEqual([undefined, -1, 0, 1].map((won) => endInWords({ ...NOTHING, lines: 1200, sent: 3, won })), ["Topped out\n1,200 lines", "Lost\n3 lines sent", "Draw\n3 lines sent", "Won\n3 lines sent"]);
   assert.equal(nameOf(T, 0, 6), "6 lines", "a drawn playfield may have more full rows than a piece completes");
 });
 
@@ -468,13 +472,14 @@ test("an address has the choices of a view, and gives them back", () => {
     ...presets.flatMap((preset) => [chosenOf(preset), chosenOf(preset, true)]),
     { ...chosenOf(presets[0]!), width: 7, height: 9, preview: 2 },
     { ...chosenOf(presets.find(({ name }) => name === "guideline")!), changes: { half_turns: "cobra", "garbage.lines_per_piece": "0.4" }, preview: 1, byKeys: true },
+    { ...chosenOf(presets.find(({ name }) => name === "botris")!), isMatch: true },
   ]) {
     const address = writeAddress("play", choicesOf(app, chosen));
     const { view, choices } = readAddress(address);
     const reader = new Reader(choices);
     // What a view would show else must not matter.
     const otherwise = { ...chosenOf(presets[1]!), width: 5 };
-    assert.deepEqual([view, readChosen(app, presets, reader, otherwise, true), reader.problems], ["play", chosen, []], address);
+    assert.deepEqual([view, readChosen(app, presets, reader, otherwise, { keys: true, matches: true }), reader.problems], ["play", chosen, []], address);
   }
   assert.equal(writeAddress("race", { rules: "lab", seed: "1", weights_a: "-1,2" }), "#race?rules=lab&seed=1&weights_a=-1,2");
   assert.deepEqual(readAddress("#race"), { view: "race", choices: {} });
@@ -488,9 +493,10 @@ test("an address that cannot be used says what was expected, and changes nothing
   for (const [name, value, expected] of [
     ["width", "33", "a whole number from 4 to 32"], ["width", "1e1", "a whole number from"], ["width", "", "a whole number from"], ["height", "37", "a whole number from"], ["preview", "0", "a whole number from 1 to 6"],
     ["rules", "constructor", "one of simplified, "], ["half_turns", "on", "one of none, tetrio, cobra"], ["control", "mouse", "one of placements, keys"],
+    ["players", "2", "1: the command tetrion match measures matches"],
   ] as const) {
     const reader = new Reader({ [name]: value });
-    assert.deepEqual(readChosen(app, presets, reader, usual, true), usual);
+    assert.deepEqual(readChosen(app, presets, reader, usual, { keys: true }), usual);
     assert.equal(reader.problems.length, 1, name);
     assert.ok(reader.problems[0]!.startsWith(`The address has ${name}=${value}, expected ${expected}`), reader.problems[0]);
   }
@@ -659,7 +665,7 @@ test("what can be counted of a game, by every preset that places pieces", async 
 
 test("a session is asked for what the server has of these rules, and for no more", async () => {
   const common = ["lines", "pieces", "episode_return"];
-  const clears = ["attack", "combo", "back_to_back"];
+  const clears = ["attack", "combo", "back_to_back_count"];
   for (const [part, infos] of [
     [{}, [...common, ...clears, "spin"]],
     [{ spinRule: SpinRule.NONE }, [...common, ...clears]],
@@ -676,6 +682,33 @@ test("a session is asked for what the server has of these rules, and for no more
     const session = await running.client.createSession({ ...config, rules: { ...config.rules, ...part } });
     await session.close();
   }
+});
+
+test("matches are offered where lines are sent, and each side is read from its row", async () => {
+  const { info, catalog } = app;
+  assert.deepEqual(catalog.rulesPresets.filter(({ rules }) => allowsMatches(rules!)).map(({ name }) => name), VERSUS);
+  const chosen = { ...chosenOf(catalog.rulesPresets.find(({ name }) => name === "botris")!), isMatch: true };
+  const session = await running.client.createSession({ ...configOf({ info, catalog }, chosen), envSeeds: [7n, 7n], autoresetMode: AutoresetMode.DISABLED });
+  let { observations } = await session.reset();
+  for (let turn = 1; turn < 100; turn++) {
+    assert.deepEqual([0, 1].map((env) => handOf(observations, session.rules, env).garbage.length), [2, 2], "this piece, and the next");
+    const chosen = await Promise.all(["tetrion-guideline", "dt-10"].map(async (policy, env) => {
+      const { actions, policyChoices } = await session.enumeratePlacements({ policy, envIds: [env] });
+      return actions[policyChoices![0]!]!;
+    }));
+    const step = await session.step(chosen);
+    ({ observations } = step);
+    // The first lines are ten, for a perfect clear of the second side.
+    if (step.infos.received!.some((lines) => lines > 0)) {
+      assert.deepEqual([0, 1].map((env) => comingInWords(handOf(observations, session.rules, env))), [", 10 rows of garbage to come", ""]);
+      const filled = [0, 1].map((env) => boardOf(observations, session.rules, env).reduce((sum, cell) => sum + cell, 0));
+      assert.deepEqual(filled, [0, 1].map((env) => 4 * turn - 10 * step.infos.lines![env]!));
+      await session.close();
+      return;
+    }
+    assert.equal(step.terminated[0], 0);
+  }
+  assert.fail("no line was sent");
 });
 
 test("the rules of a form", async () => {

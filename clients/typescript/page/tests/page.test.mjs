@@ -13,6 +13,8 @@ import test, { after, before } from "node:test";
 
 import { connect } from "../../dist/src/index.js";
 import { grpc } from "../../dist/src/node.js";
+import { Aim, placesOf } from "../../dist/page/aim.js";
+import { LETTERS } from "../../dist/page/tetromino.js";
 import { Server, launch, open } from "./browser.mjs";
 
 const SIZES = { desktop: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } };
@@ -975,11 +977,11 @@ const SCREENS = [[1440, 900], [1024, 768], [1920, 1080], [390, 844], [844, 390]]
 
 for (const look of SCREENS) {
   test(`playfields are seen whole (${look.name})`, async () => {
-    for (const path of ["/", "/#race", "/#race?rules=guideline", "/#race?width=32&height=20", "/#play", "/#play?against=bcts", "/#play?rules=simplified&width=32", "/#play?half_turns=tetrio&against=dt-10"]) {
+    for (const path of ["/", "/#race", "/#race?rules=guideline", "/#race?width=32&height=20", "/#play", "/#play?against=bcts", "/#play?rules=simplified&width=32", "/#play?half_turns=tetrio&against=dt-10", "/#play?rules=tetrio&players=2", "/#race?rules=tetrio&players=2"]) {
       await on(path, look, async (page) => {
         const boards = page.locator("canvas.board:visible");
         await boards.first().waitFor();
-        await until(async () => (await boards.count()) === (path.startsWith("/#play") && !path.includes("against") ? 1 : 2) || boards.count(), "boards");
+        await until(async () => (await boards.count()) === (path.startsWith("/#play") && !/against|players=2/.test(path) ? 1 : 2) || boards.count(), "boards");
         for (const board of await boards.all()) {
           await until(async () => path === "/" || (await board.getAttribute("aria-label")).includes("pieces") || board.getAttribute("aria-label"), "a game");
           const { x, y, width, height } = await board.boundingBox();
@@ -1034,7 +1036,7 @@ for (const look of SCREENS) {
   });
 
   test(`fields do not lie upon each other (${look.name})`, async () => {
-    for (const path of ["/#race?rules=guideline", "/#play?rules=simplified&against=bcts", "/#evaluate?rules=guideline"]) {
+    for (const path of ["/#race?rules=guideline", "/#play?rules=simplified&against=bcts", "/#play?rules=tetrio&players=2", "/#race?rules=tetrio&players=2", "/#evaluate?rules=guideline"]) {
       await on(path, look, async (page) => {
         await page.locator("main .view").waitFor();
         const crowded = await page.evaluate(() => {
@@ -1422,6 +1424,209 @@ test("garbage that waits is seen", async () => {
   });
 });
 
+/** Keys that aim at a placement of the list. */
+function keysTo(rules, placements, row) {
+  const places = placesOf(placements);
+  for (const hold of [[], ["c"]]) {
+    for (const turns of [0, 1, 2, 3]) {
+      for (const key of ["ArrowLeft", "ArrowRight"]) {
+        const aim = new Aim(rules, places);
+        if (hold.length > 0 && !aim.swap()) {
+          continue;
+        }
+        for (let turn = 0; turn < turns; turn++) {
+          aim.turn(1);
+        }
+        for (let moves = 0; moves < rules.width; moves++) {
+          const { at: highest } = aim.place;
+          let deeper = 0;
+          do {
+            if (aim.place.at === row) {
+              return [...hold, ...Array(turns).fill("x"), ...Array(moves).fill(key), ...Array(deeper).fill("ArrowDown")];
+            }
+            aim.deepen();
+            deeper++;
+          } while (aim.place.at !== highest);
+          aim.shift(key === "ArrowRight");
+        }
+      }
+    }
+  }
+  throw new Error(`no keys to placement ${row}`);
+}
+
+/**
+ * A match of two controllers without the page, by its turns: the keys and the columns of the first one's placement, and what the page
+ * says of both playfields. The first one is on the given side, 0 or 1.
+ */
+async function matched(rules, seed, side, policies) {
+  const client = connect(server.address, { transport: grpc });
+  const session = await client.createSession({ rules: { ...rules, players: 2 }, numEnvs: 2, envSeeds: [seed, seed], autoresetMode: "disabled" });
+  try {
+    await session.reset();
+    const { width, height } = session.rules;
+    const sides = [side, 1 - side];
+    const turns = [];
+    for (;;) {
+      const found = await Promise.all(sides.map((env, at) => session.enumeratePlacements({ policy: policies[at], includeCells: true, envIds: [env] })));
+      const keys = keysTo(session.rules, found[0], found[0].policyChoices[0]);
+      const actions = found.map(({ actions, policyChoices }) => actions[policyChoices[0]]);
+      const { observations, infos, terminated } = await session.step(side === 0 ? actions : actions.reverse());
+      const says = sides.map((env) => {
+        const top = Math.ceil((observations.board.subarray(env * width * height, (env + 1) * width * height).lastIndexOf(1) + 1) / width);
+        const rows = observations.garbage[env]; // nothing is delayed
+        const held = observations.held[env] >= 0 ? `, ${LETTERS[observations.held[env]]} held` : "";
+        const coming = rows > 0 ? `, ${rows} ${rows === 1 ? "row" : "rows"} of garbage to come` : "";
+        return `${infos.lines[env]} lines, ${infos.pieces[env]} pieces, filled up to row ${top}${held}${coming}`;
+      });
+      const columns = placesOf(found[0]).find(({ at }) => at === found[0].policyChoices[0]).cells.map(([, column]) => column + 1);
+      turns.push({ keys, says, columns: `columns ${Math.min(...columns)} to ${Math.max(...columns)}` });
+      if (terminated[0] === 1) {
+        const [own, other] = sides.map((env) => ({ 1: "won", [-1]: "lost", 0: "draw" })[infos.won[env]]);
+        turns.at(-1).says = [`${says[0]}, ${own === "draw" ? "a draw" : `you ${own}`}`, `${says[1]}, ${other}`];
+        return { turns, sent: sides.map((env) => infos.sent[env]), cancelled: infos.cancelled[side] };
+      }
+    }
+  } finally {
+    await session.close();
+    client.close();
+  }
+}
+
+/** What the page says of both playfields in a match. */
+const both = (page) => page.locator(":is(.playfield, .rival) canvas.board").evaluateAll((all) => all.map(({ ariaLabel }) => ariaLabel.replace(/^.*?: /, "")));
+
+/** Plays turns of a match with keys. Returns the pictures of both playfields after each. */
+async function playTurns(page, turns) {
+  const pictures = [];
+  for (const { keys, says } of turns) {
+    for (const key of [...keys, " "]) {
+      await page.keyboard.press(key);
+    }
+    await until(async () => `${await both(page)}` === `${says}` || both(page), `both playfields: ${says}`);
+    pictures.push(await page.evaluate(async () => {
+      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+      return [...document.querySelectorAll(":is(.playfield, .rival) canvas.board")].map((canvas) => canvas.toDataURL()).join();
+    }));
+  }
+  return pictures;
+}
+
+const LOW = { preset: "tetrio", height: 24, rowsAbove: 18 };
+const RIVALS = ["tetrion-guideline-preview", "dt-10"];
+
+for (const look of [DESKTOP, LOOKS[3]]) {
+  test(`a match is played by hand to its result, again with sides exchanged, and by its link (${look.name})`, async () => {
+    const [first, second] = [await matched(LOW, 1n, 0, RIVALS), await matched(LOW, 1n, 1, RIVALS)];
+    assert.ok(first.sent[0] > 0 && first.sent[1] > 0 && first.cancelled > 0, "lines are sent both ways, and cancelled");
+    assert.notDeepEqual(first.turns.map(({ says }) => says), second.turns.map(({ says }) => says));
+    await on("/#play?rules=tetrio&height=6&control=keys&seed=1", look, async (page) => {
+      const spoken = () => page.locator("p[aria-live]").textContent();
+      const number = (side, name) => page.locator(`${side} .fact`, { hasText: name }).locator("output").textContent();
+      const begun = () => until(async () => (await both(page)).join().match(/\b0 pieces/g)?.length === 2 || both(page), "a new match");
+      const unfold = async () => look.width < 500 && (await page.getByText("Choices", { exact: true }).click());
+      await unfold();
+      await page.getByLabel("Garbage", { exact: true }).selectOption("sent to each other");
+      await begun();
+      assert.equal(await page.getByLabel("Control").inputValue(), "placements");
+      assert.equal(await page.getByLabel("Against").inputValue(), "tetrion-guideline-preview", "the strongest");
+      await page.getByLabel("Against").selectOption("dt-10");
+      await until(() => page.url().endsWith("#play?rules=tetrio&height=6&players=2&seed=1&against=dt-10") || page.url(), "the address");
+      await page.getByLabel("Against").blur();
+      await unfold();
+      await begun();
+      await playTurns(page, first.turns);
+      assert.ok(/You won: \d+ lines sent/.test(await spoken()), await spoken());
+      assert.deepEqual([await number(".left", "lines sent"), await number(".rival", "lines sent")], first.sent.map(String));
+      // A turn is taken back on both sides, and comes again as it was.
+      await page.keyboard.press("u");
+      const before = first.turns.at(-2).says;
+      await until(async () => `${await both(page)}` === `${before}` || both(page), `${before}`);
+      await playTurns(page, first.turns.slice(-1));
+      await page.getByRole("button", { name: "Rematch" }).click();
+      await until(() => page.url().endsWith("&seed=1&against=dt-10&side=2") || page.url(), "the other side");
+      await begun();
+      const pictures = await playTurns(page, second.turns);
+      const link = page.url();
+      await page.goto("about:blank");
+      await page.goto(link);
+      await begun();
+      assert.deepEqual(await playTurns(page, second.turns), pictures);
+      await shot(page, `match-${look.name}`);
+    });
+  });
+}
+
+test("a match survives its server, and a hint is for the person's side", async () => {
+  const { turns } = await matched(LOW, 1n, 1, RIVALS);
+  let mortal = await Server.start();
+  try {
+    await on("/#play?rules=tetrio&height=6&players=2&seed=1&against=dt-10&side=2", DESKTOP, async (page) => {
+      await until(async () => (await both(page))[1]?.startsWith("0 lines, 0 pieces") || both(page), "a match");
+      await playTurns(page, turns.slice(0, 8));
+      await page.getByRole("button", { name: "Undo", disabled: false }).waitFor();
+      await mortal.stop();
+      mortal = await Server.start([], mortal.port);
+      await page.keyboard.press("h");
+      await page.locator(".why p", { hasText: "tetrion-guideline-preview would" }).waitFor();
+      assert.ok((await page.locator(".why p").first().textContent()).endsWith(` ${turns[8].columns}.`), turns[8].columns);
+      await playTurns(page, turns.slice(8));
+    }, { of: mortal, expected: ["net::ERR_"] });
+  } finally {
+    await mortal.stop();
+  }
+});
+
+test("two controllers send each other garbage in a race to its end, which goes back", async () => {
+  const { turns, sent } = await matched(LOW, 1n, 0, RIVALS);
+  await on("/#race?rules=tetrio&height=6&seed=1&a=tetrion-guideline-preview&b=dt-10&speed=Infinity", DESKTOP, async (page) => {
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByLabel("Garbage", { exact: true }).selectOption("sent to each other");
+    const says = () => page.locator(".lane canvas.board").evaluateAll((all) => all.map(({ ariaLabel }) => ariaLabel.replace(/^.*?: | held|, holds . for ./g, "")));
+    const expected = (turn) => turns[turn].says.map((text) => text.replace(/, . held|you /g, ""));
+    const reaches = (turn) => until(async () => `${await says()}` === `${expected(turn)}` || says(), `${expected(turn)}`);
+    await until(async () => (await says()).join().match(/\b0 pieces/g)?.length === 2 || says(), "a match");
+    await page.getByRole("button", { name: "Play", exact: true }).click();
+    await reaches(turns.length - 1);
+    await page.getByRole("button", { name: "Pause" }).click();
+    const numbers = (name) => page.locator(".lane .fact", { hasText: name }).locator("output").allTextContents();
+    assert.deepEqual([await numbers("lines sent"), await numbers("received")], [sent, [...sent].reverse()].map((all) => all.map(String)));
+    assert.equal(await page.getByText(/First different choice|The same choices/).isVisible(), false);
+    await page.locator("main").focus();
+    for (let turn = turns.length - 2; turn > turns.length - 5; turn--) {
+      await page.keyboard.press("ArrowLeft");
+      await reaches(turn);
+    }
+    for (let turn = turns.length - 3; turn < turns.length; turn++) {
+      await page.keyboard.press("ArrowRight");
+      await reaches(turn);
+    }
+    assert.match(page.url(), /#race\?rules=tetrio&height=6&players=2&seed=1&a=tetrion-guideline-preview&b=dt-10&speed=Infinity$/);
+    await page.reload();
+    await reaches(turns.length - 1);
+  });
+});
+
+test("what two players need is said in words", async () => {
+  await on("/#play?rules=tetrio&players=2", DESKTOP, async (page) => {
+    await page.getByLabel("Control").selectOption("keys");
+    await page.getByRole("alert").getByText("players 2 needs the placement action model: a turn is a piece of each player").waitFor();
+    assert.deepEqual(await page.getByLabel("Against").locator("option", { hasText: "nobody" }).count(), 0);
+    await page.getByLabel("Rules").selectOption("botris");
+    await until(() => page.url().includes("#play?rules=botris&players=2&") || page.url(), "still a match");
+    await page.getByRole("alert").waitFor({ state: "detached" });
+    await page.getByLabel("Rules").selectOption("guideline");
+    await until(() => page.url().includes("#play?rules=guideline&control=keys&") || page.url(), "rules without garbage");
+    await page.getByLabel("Garbage", { exact: true }).waitFor({ state: "hidden" });
+    assert.equal(await page.getByRole("button", { name: "Rematch" }).isVisible(), false);
+    await page.getByRole("link", { name: "Evaluate" }).click();
+    const alone = page.getByText("Everyone plays alone, with garbage dealt at random.");
+    assert.equal(await alone.isVisible(), false);
+    await page.getByLabel("Rules").selectOption("tetrio");
+    await alone.waitFor();
+  });
+});
+
 test("the sides of a learner's match are shown side by side", async () => {
   const own = await Server.start();
   const learner = await Learner.start(own, { numEnvs: 4, rules: { preset: "tetrio", players: 2 }, label: "self-play" }, 20);
@@ -1592,6 +1797,10 @@ test("a part of the address that means nothing is reported", async () => {
   for (const [path, expected] of [
     ["/#race?weights_a=1,2,3", "weights_a=1,2,3, expected 6 numbers with commas between them."],
     ["/#race?weights_b=1e301,0,0,0,0,0,0,0", "weights_b=1e301,0,0,0,0,0,0,0, expected numbers from -1e+300 to 1e+300."],
+    ["/#play?rules=guideline&players=2", "players=2, which the server does not play: players 2 needs garbage: set garbage.lines_per_piece, or take a preset such as tetrio."],
+    ["/#play?rules=tetrio&players=2&control=keys", "players=2, which the server does not play: players 2 needs the placement action model: a turn is a piece of each player."],
+    ["/#play?rules=tetrio&side=2", "side=2, expected only rules, "],
+    ["/#evaluate?rules=tetrio&players=2", "players=2, expected 1: the command tetrion match measures matches."],
     ["/#race?speeed=4", "speeed=4, expected only rules, "],
     ["/#race?half_turns=cobra", "half_turns=cobra, which the server does not play: rotation_system, half_turns and spin_rule need reach moves."],
     ["/#evaluate?randomizer=balanced&hold=yes", "randomizer=balanced and hold=yes, which the server does not play: "],
@@ -1644,7 +1853,8 @@ test("every field of the rules can be changed, and what the server does not play
     assert.ok(hash().startsWith("#race?rules=guideline&clear_points=attack&garbage.lines_per_piece=0.5&seed="), hash());
     // Rows of garbage: nothing in a column but where it is full.
     const grey = () => page.locator(".lane-a canvas.board").evaluate((canvas) => {
-      const { data } = canvas.getContext("2d").getImageData(0, canvas.height - 8, canvas.width, 1);
+      const size = Math.floor(Math.min(canvas.width / 10, canvas.height / 24));
+      const { data } = canvas.getContext("2d").getImageData(0, Math.round((canvas.height + 24 * size) / 2 - size / 2), canvas.width, 1);
       return Array.from({ length: data.length / 4 }, (_, at) => data.slice(4 * at, 4 * at + 3)).filter(([red, green, blue]) => Math.abs(red - green) < 16 && Math.abs(green - blue) < 24 && red > 60).length / canvas.width;
     });
     await until(async () => (await grey()) > 0.6 || grey(), "garbage on the floor");
@@ -1922,7 +2132,7 @@ const AXE = await readFile(new URL("node_modules/axe-core/axe.min.js", import.me
 
 for (const look of [LOOKS[0], LOOKS[3], { ...SCREENS[4], scheme: "light" }]) {
   test(`axe finds nothing to be mended (${look.name})`, async () => {
-    for (const path of ["/", "/#race?rules=guideline", "/#play", "/#play?rules=simplified&against=bcts", "/#evaluate", "/#sessions", "/#training", "/#server", "/docs/watching.html", "/docs/operating.html"]) {
+    for (const path of ["/", "/#race?rules=guideline", "/#play", "/#play?rules=simplified&against=bcts", "/#play?rules=tetrio&players=2", "/#evaluate?rules=tetrio", "/#sessions", "/#training", "/#server", "/docs/watching.html", "/docs/operating.html"]) {
       await on(path, look, async (page) => {
         await page.locator("main > .view, main > .document").waitFor();
         await page.waitForTimeout(300);
