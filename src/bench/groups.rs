@@ -113,14 +113,22 @@ fn stepping(plan: RoundPlan, pause: RoundPause<'_>) -> GroupRows {
     table.add("placements in a game of the bare engine", "placements", move || Ok(engine.place(CHUNK)));
     let timing = Some(Timing::LEVEL_1);
     let steered = Rules { action_model: ActionModel::Keypress, timing, ..guideline() };
+    let tetrio = Rules { players: 2, ..Rules::preset("tetrio").expect("a preset") };
+    let (garbage, attack_table) = (tetrio.garbage, tetrio.attack_table);
     let rows = [
         ("placements", Rules::default(), Some(25e6)),
         ("key presses", Rules::preset("lab").expect("a preset"), Some(15e6)),
         ("guideline: listed and placed", guideline(), None),
         ("guideline: key presses", steered, None),
+        (
+            "matches of straight drops: placements",
+            Rules { players: 2, garbage, attack_table, ..Rules::default() },
+            Some(10e6),
+        ),
+        ("matches by tetrio: listed and placed", tetrio, Some(0.5e6)),
     ];
     for (actions, rules, goal) in rows {
-        for num_envs in [1, MANY] {
+        for num_envs in [rules.players.into(), MANY] {
             let mut stepper = Stepper::new(rules, num_envs);
             let name = format!("{actions} in {}", numbers::count(num_envs.into(), "environment"));
             let steps = CHUNK / u64::from(num_envs);

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::Poll;
+use std::time::Duration;
 
 use anyhow::Context;
 
@@ -152,6 +153,7 @@ pub fn run_until_ctrl_c(
             }
         }
     });
-    runtime.shutdown_background();
+    // Work on threads of its own has noticed by then that it is not wanted any more.
+    runtime.shutdown_timeout(Duration::from_secs(1));
     code
 }

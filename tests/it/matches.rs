@@ -119,6 +119,39 @@ fn a_verdict_is_that_of_the_pairs_in_order() {
     assert_eq!(itself["meetings"][0]["pentanomial"], serde_json::json!([0, 0, 6, 0, 0]));
 }
 
+/// A bot plays here, in a process of its own, and rows that rise under it do not confuse it.
+#[test]
+fn bots_meet_players() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("matches_of_bots");
+    let _ = fs::remove_dir_all(&folder);
+    let program = env!("CARGO_BIN_EXE_tetrion");
+    let bot = format!("tbp:{program} tbp bot random --seed 4");
+    let flags = [&bot, "tetrion-guideline", "--think", "0", "--pairs", "3", "--rules", "botris"];
+    let one = json(&[&flags[..], &["--record-dir", folder.to_str().unwrap()]].concat());
+    assert_eq!(json(&[&flags[..], &["--jobs", "2"]].concat()), one, "whatever is played at a time");
+    let meeting = &one["meetings"][0];
+    assert_eq!(meeting["first"], "tetrion tbp bot random --seed 4");
+    assert_eq!(meeting["pentanomial"], serde_json::json!([3, 0, 0, 0, 0]), "chance loses");
+    let mut risen = 0;
+    for file in fs::read_dir(&folder).unwrap() {
+        let recording = read(&fs::read(file.unwrap().path()).unwrap()).unwrap();
+        let replay = Replay::new(recording).unwrap();
+        assert_eq!(replay.difference(), None);
+        let mut replay = replay;
+        replay.seek(usize::MAX);
+        let sides = [replay.course(), replay.course().opponent().unwrap()];
+        risen += sides.iter().map(|side| side.incoming().exchanged.received).sum::<u64>();
+    }
+    assert!(risen > 0, "nothing was sent: a bad test");
+    fs::remove_dir_all(&folder).unwrap();
+    // A bot that leaves loses, and the others go on.
+    let output = run(&["tbp:false", "dt-10", "--pairs", "1", "--json"]);
+    let lost: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(lost["meetings"][0]["lost"], 2);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("false loses the match with seed") && said.contains("expected info"), "{said}");
+}
+
 #[test]
 fn several_players_get_ratings() {
     let text = printed(&["dt-10", "bcts", "yiyuan-lee", "--pairs", "4", "--rules", "versus_simple"]);

@@ -338,10 +338,7 @@ fn flags_that_make_no_sense_are_refused() {
             vec!["bot", "dt-10", "--rules", "simplified"],
             "rules: the protocol is for pieces that turn on their way",
         ),
-        (
-            vec!["bot", "dt-10", "--width", "9"],
-            "boards of 10 columns, 20 rows of them visible; the rules have 9",
-        ),
+        (vec!["bot", "dt-10", "--width", "9"], "boards of 10 columns and 40 rows; the rules have 9"),
         (vec!["host"], "<PROGRAM>"),
         (vec!["host", "dt-10", "--", "sh"], "unexpected argument 'dt-10'"),
         (vec!["host", "--search", "expectation", "--", "sh"], "unexpected argument '--search'"),

@@ -104,6 +104,11 @@ impl std::fmt::Display for End {
 }
 
 impl BotFault {
+    /// Whether the bot listens and could go on.
+    pub(super) fn could_go_on(&self) -> bool {
+        matches!(self, BotFault::GaveUp | BotFault::IllegalMove { .. })
+    }
+
     fn name(&self) -> &'static str {
         match self {
             BotFault::GaveUp => "gave up",

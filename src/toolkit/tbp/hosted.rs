@@ -3,6 +3,8 @@
 //! As in the specification, the first legal move of a suggestion is made. A move is legal if it is one of our
 //! placements: these cells, reached in this way, with this spin label.
 
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::recording::{Course, Recorder, Recording};
@@ -11,10 +13,10 @@ use tetrion_core::engine::{EpisodeEnd, Odds, Placement, Randomizer, Rules, Tetro
 use super::faults::{BotFault, End};
 use super::lines::{SHOWN, shown};
 use super::messages::{
-    BotMessage, FrontEndMessage, Info, Letter, Message, Move, RandomizerState, RulesMessage, StartMessage,
-    Suggestion, read, write,
+    BoardCell, BotMessage, FrontEndMessage, Info, Letter, Message, Move, RandomizerState, RulesMessage,
+    StartMessage, Suggestion, read, write,
 };
-use super::process::{BotProcess, Broken};
+use super::process::{BotCommand, BotProcess, Broken};
 use super::{HEIGHT, WIDTH};
 
 /// A finished game of a bot.
@@ -34,83 +36,88 @@ pub struct HostedGame {
     pub recording: Recording,
 }
 
-/// Limits of a game and of the bot's time.
-#[derive(Clone, Copy)]
-pub(super) struct BotLimits<'a> {
-    /// Pieces after which the game ends.
-    pub max_pieces: u64,
+/// Limits of a bot's time.
+#[derive(Clone, Copy, Debug)]
+pub struct BotLimits<'a> {
     /// Time that the bot may think before each request for a move.
     pub think: Duration,
     /// Most time of each answer.
     pub patience: Duration,
     /// Whether all games must stop.
-    pub is_stopped: &'a dyn Fn() -> bool,
+    pub is_stopped: &'a AtomicBool,
 }
 
-/// A game and the bot that plays it.
-pub(super) struct BotGame<'a> {
-    pub recorder: Recorder,
+/// A bot at a game that its host plays: one of its own, or a side of a match.
+#[derive(Debug)]
+pub struct BotSeat<'a> {
+    process: BotProcess,
+    limits: BotLimits<'a>,
+    /// The bot's description of itself, once it has sent one.
     pub bot: Option<Info>,
+    /// Suggested moves that were skipped as illegal.
     pub passed_over: u64,
-    pub process: BotProcess,
-    pub limits: BotLimits<'a>,
 }
 
-impl BotGame<'_> {
-    /// Plays the game from the first message to the last. Calls `landed` after every piece.
-    pub fn play(&mut self, landed: &dyn Fn()) -> Result<End, Broken> {
-        self.introduce()?;
-        self.tell(&FrontEndMessage::Start(Box::new(position(self.recorder.course()))))?;
-        let end = self.go_on(landed);
-        // A bot that is gone need not hear it.
-        let _ = self.tell(&FrontEndMessage::Stop);
-        end
+impl<'a> BotSeat<'a> {
+    /// Starts the bot's program.
+    ///
+    /// # Errors
+    /// If the program cannot be started.
+    pub fn start(program: &BotCommand, limits: BotLimits<'a>) -> io::Result<BotSeat<'a>> {
+        Ok(BotSeat { process: BotProcess::start(program)?, limits, bot: None, passed_over: 0 })
     }
 
     /// Lets the bot introduce itself, and checks whether it can play.
-    fn introduce(&mut self) -> Result<(), Broken> {
+    ///
+    /// # Errors
+    /// [`Broken`], as from every call of the bot.
+    pub fn introduce(&mut self, rules: &Rules) -> Result<(), Broken> {
         match self.hear("info")? {
             BotMessage::Info(info) => self.bot = Some(plain(info)),
             other => return Err(out_of_turn(&other, "info").into()),
         }
-        let randomizer = Some(randomizer(self.recorder.course().rules()).to_owned());
-        self.tell(&FrontEndMessage::Rules(RulesMessage { randomizer }))?;
+        self.tell(&FrontEndMessage::Rules(RulesMessage { randomizer: Some(randomizer(rules).to_owned()) }))?;
         match self.hear("ready")? {
             BotMessage::Ready => Ok(()),
             other => Err(out_of_turn(&other, "ready").into()),
         }
     }
 
-    fn go_on(&mut self, landed: &dyn Fn()) -> Result<End, Broken> {
-        loop {
-            let course = self.recorder.course();
-            if course.end() == Some(EpisodeEnd::ToppedOut) {
-                return Ok(End::ToppedOut);
-            }
-            if course.outcome().pieces >= self.limits.max_pieces || course.end().is_some() {
-                return Ok(End::Complete);
-            }
-            self.wait()?;
-            self.tell(&FrontEndMessage::Suggest)?;
-            let Suggestion { moves, .. } = match self.hear("suggestion")? {
-                BotMessage::Suggestion(suggestion) => suggestion,
-                other => return Err(out_of_turn(&other, "suggestion").into()),
-            };
-            let (played, placement) = self.choose(&moves)?;
-            self.make(played, placement)?;
-            landed();
-        }
+    /// Lets the bot start from the position of a game.
+    ///
+    /// # Errors
+    /// [`Broken`] if the bot does not listen.
+    pub fn begin(&self, course: &Course) -> Result<(), Broken> {
+        Ok(self.tell(&FrontEndMessage::Start(Box::new(position(course))))?)
+    }
+
+    /// Lets the bot stop thinking. A bot that is gone need not hear it.
+    pub fn stop(&self) {
+        let _ = self.tell(&FrontEndMessage::Stop);
+    }
+
+    /// The bot's move in a game that goes on, and the placement that it is.
+    ///
+    /// # Errors
+    /// [`Broken`] if the bot has no legal move, or makes another fault.
+    pub fn choose(&mut self, course: &Course) -> Result<(Move, Placement), Broken> {
+        self.wait()?;
+        self.tell(&FrontEndMessage::Suggest)?;
+        let Suggestion { moves, .. } = match self.hear("suggestion")? {
+            BotMessage::Suggestion(suggestion) => suggestion,
+            other => return Err(out_of_turn(&other, "suggestion").into()),
+        };
+        Ok(self.legal(course, &moves)?)
     }
 
     /// The first legal move among these.
-    fn choose(&mut self, moves: &[Move]) -> Result<(Move, Placement), BotFault> {
-        let course = self.recorder.course();
-        let (rules, playfield) = (course.rules(), course.playfield());
+    fn legal(&mut self, course: &Course, moves: &[Move]) -> Result<(Move, Placement), BotFault> {
+        let (rules, playfield) = (course.player_rules(), course.playfield());
         let hand = course.hand().expect("a game that goes on");
-        let placements = hand.placements(rules, playfield);
+        let placements = hand.placements(&rules, playfield);
         let mut first = None;
         for (n, played) in moves.iter().enumerate() {
-            match played.placement(rules, playfield, &hand, &placements) {
+            match played.placement(&rules, playfield, &hand, &placements) {
                 Ok(placement) => {
                     self.passed_over += n as u64;
                     return Ok((*played, placement));
@@ -126,26 +133,31 @@ impl BotGame<'_> {
         })
     }
 
-    /// Makes a move, and tells the bot the move in its own words and the new pieces.
-    fn make(&mut self, played: Move, placement: Placement) -> Result<(), Broken> {
-        let course = self.recorder.course();
-        // While none is held, holding takes a piece more from the queue.
-        let taken = 1 + usize::from(placement.hold && course.held().is_none());
-        let action = placement.action(course.rules()) as u16;
-        self.recorder.play(action).expect("a placement that exists");
+    /// Tells the bot its move, which has been made, and the pieces that have appeared after it.
+    ///
+    /// # Errors
+    /// [`Broken`] if the bot does not listen.
+    pub fn made(&self, played: Move, num_new: usize, course: &Course) -> Result<(), Broken> {
         self.tell(&FrontEndMessage::Play { played })?;
-        let seen: Vec<Tetromino> = queue(self.recorder.course()).collect();
-        for piece in &seen[seen.len().saturating_sub(taken)..] {
+        let seen: Vec<Tetromino> = queue(course).collect();
+        for piece in &seen[seen.len().saturating_sub(num_new)..] {
             self.tell(&FrontEndMessage::NewPiece { piece: Letter(*piece) })?;
         }
         Ok(())
+    }
+
+    /// Ends the bot: asks it to quit if its game could go on, else ends it at once.
+    pub fn leave(self, could_go_on: bool) {
+        if could_go_on {
+            self.process.quit();
+        }
     }
 
     /// Gives the bot its time to think. Fails as soon as all games must stop.
     fn wait(&self) -> Result<(), Broken> {
         let until = Instant::now() + self.limits.think;
         loop {
-            if (self.limits.is_stopped)() {
+            if self.limits.is_stopped.load(Ordering::Relaxed) {
                 return Err(Broken::Stopped);
             }
             let left = until.saturating_duration_since(Instant::now());
@@ -179,7 +191,7 @@ impl BotGame<'_> {
                 Ok(None) | Err(_) => {}
             }
             // A bot that chatters on and on says nothing.
-            if is_stopped() {
+            if is_stopped.load(Ordering::Relaxed) {
                 return Err(Broken::Stopped);
             }
             if Instant::now() >= deadline {
@@ -187,6 +199,48 @@ impl BotGame<'_> {
             }
         }
     }
+}
+
+/// A game and the bot that plays it.
+pub(super) struct BotGame<'a> {
+    pub recorder: Recorder,
+    pub seat: BotSeat<'a>,
+    /// Pieces after which the game ends.
+    pub max_pieces: u64,
+}
+
+impl BotGame<'_> {
+    /// Plays the game from the first message to the last. Calls `landed` after every piece.
+    pub fn play(&mut self, landed: &dyn Fn()) -> Result<End, Broken> {
+        self.seat.introduce(self.recorder.course().rules())?;
+        self.seat.begin(self.recorder.course())?;
+        let end = self.go_on(landed);
+        self.seat.stop();
+        end
+    }
+
+    fn go_on(&mut self, landed: &dyn Fn()) -> Result<End, Broken> {
+        loop {
+            let course = self.recorder.course();
+            if course.end() == Some(EpisodeEnd::ToppedOut) {
+                return Ok(End::ToppedOut);
+            }
+            if course.outcome().pieces >= self.max_pieces || course.end().is_some() {
+                return Ok(End::Complete);
+            }
+            let (played, placement) = self.seat.choose(course)?;
+            let num_new = num_new(course, placement);
+            let action = placement.action(course.rules()) as u16;
+            self.recorder.play(action).expect("a placement that exists");
+            self.seat.made(played, num_new, self.recorder.course())?;
+            landed();
+        }
+    }
+}
+
+/// Number of pieces that appear after a placement: while none is held, holding takes a piece more from the queue.
+pub fn num_new(course: &Course, placement: Placement) -> usize {
+    1 + usize::from(placement.hold && course.held().is_none())
 }
 
 fn out_of_turn(message: &BotMessage, expected: &'static str) -> BotFault {
@@ -219,12 +273,14 @@ fn queue(course: &Course) -> impl Iterator<Item = Tetromino> {
 
 /// The position of a game in the words of the protocol.
 fn position(course: &Course) -> StartMessage {
-    let board = vec![vec![None; WIDTH.into()]; HEIGHT.into()];
+    let full = |row, column| course.playfield().is_full(row, column).then_some(BoardCell::Garbage);
+    let board = (0..HEIGHT).map(|row| (0..WIDTH).map(|column| full(row, column)).collect()).collect();
+    let chain = course.chain();
     StartMessage {
         hold: course.held().map(Letter),
         queue: queue(course).map(Letter).collect(),
-        combo: 0,
-        back_to_back: false,
+        combo: chain.clears.into(),
+        back_to_back: chain.back_to_back > 0,
         board,
         randomizer: Some(randomizer_state(course.rules(), course.odds())),
     }

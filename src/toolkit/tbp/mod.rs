@@ -23,8 +23,8 @@ mod tournament;
 
 pub use bot::{Bot, BotSetup, Reply};
 pub use faults::{BotFault, End};
-pub use hosted::HostedGame;
-pub use process::BotCommand;
+pub use hosted::{BotLimits, BotSeat, HostedGame, num_new};
+pub use process::{BotCommand, Broken};
 pub use tournament::{CannotStart, Hosting, HostingProgress, play};
 
 use tetrion_core::engine::{ActionModel, NamedChoice, Rules, SpinRule};
@@ -49,9 +49,12 @@ pub enum UnsuitedRules {
     Keys,
     /// The size is not the protocol's.
     #[error(
-        "the protocol has boards of {WIDTH} columns, {VISIBLE_ROWS} rows of them visible; the rules have {width} columns and {visible} visible rows"
+        "the protocol has boards of {WIDTH} columns and {HEIGHT} rows; the rules have {width} and {height}"
     )]
-    Size { width: u8, visible: u8 },
+    Board { width: u8, height: u8 },
+    /// Other rows are visible than in the protocol.
+    #[error("the protocol has boards of {VISIBLE_ROWS} visible rows; the rules have {0}")]
+    Visible(u8),
     /// Pieces appear in another row.
     #[error(
         "the protocol leaves the row in which pieces appear to the rules that everyone plays: expected no spawn_row"
@@ -64,20 +67,33 @@ pub enum UnsuitedRules {
     Spins(SpinRule),
 }
 
-/// Checks that the protocol can express games under these rules.
+/// Checks that bots can play matches under these rules. The protocol has no words for waiting garbage, and bots know neither
+/// half turns, nor spins of other pieces than T, nor that pieces appear in another row.
 ///
 /// # Errors
-/// [`UnsuitedRules`] for the first property that bots could not know.
-pub fn check_rules(rules: &Rules) -> Result<(), UnsuitedRules> {
-    let visible = rules.visible_rows();
+/// [`UnsuitedRules`] for the first property under which bots could not play at all.
+pub fn check_match_rules(rules: &Rules) -> Result<(), UnsuitedRules> {
     if rules.action_model != ActionModel::Placement {
         return Err(UnsuitedRules::Keys);
     }
     if !rules.names_spots() {
         return Err(UnsuitedRules::Reach);
     }
-    if rules.width != WIDTH || visible != VISIBLE_ROWS {
-        return Err(UnsuitedRules::Size { width: rules.width, visible });
+    if rules.width != WIDTH || rules.height > HEIGHT {
+        return Err(UnsuitedRules::Board { width: rules.width, height: rules.height });
+    }
+    Ok(())
+}
+
+/// Checks that the protocol can express games under these rules.
+///
+/// # Errors
+/// [`UnsuitedRules`] for the first property that bots could not know.
+pub fn check_rules(rules: &Rules) -> Result<(), UnsuitedRules> {
+    check_match_rules(rules)?;
+    let visible = rules.visible_rows();
+    if visible != VISIBLE_ROWS {
+        return Err(UnsuitedRules::Visible(visible));
     }
     if rules.spawn_row.is_some() {
         return Err(UnsuitedRules::SpawnRow);
@@ -85,8 +101,5 @@ pub fn check_rules(rules: &Rules) -> Result<(), UnsuitedRules> {
     if rules.garbage.is_some() {
         return Err(UnsuitedRules::Garbage);
     }
-    match rules.spin_rule {
-        SpinRule::TSpins | SpinRule::TSpinsStrict => Ok(()),
-        rule => Err(UnsuitedRules::Spins(rule)),
-    }
+    if moves::has_known_spins(rules) { Ok(()) } else { Err(UnsuitedRules::Spins(rules.spin_rule)) }
 }

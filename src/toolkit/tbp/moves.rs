@@ -5,7 +5,7 @@
 //! placement: an S after a half turn covers the cells of an S one row further up.
 
 use tetrion_core::engine::{
-    Hand, Placement, Playfield, Resting, Rules, Shape, Spin, Spot, Tetromino, comes_to_rest,
+    Hand, Placement, Playfield, Resting, Rules, Shape, Spin, SpinRule, Spot, Tetromino, comes_to_rest,
 };
 
 use super::messages::{Letter, Location, Move, Orientation};
@@ -64,6 +64,11 @@ fn spins(spins: &[Spin]) -> String {
     spins.iter().map(|spin| spin_name(*spin)).collect::<Vec<_>>().join(" or ")
 }
 
+/// Whether the rules tell spins apart as the protocol does.
+pub(super) fn has_known_spins(rules: &Rules) -> bool {
+    matches!(rules.spin_rule, SpinRule::TSpins | SpinRule::TSpinsStrict)
+}
+
 impl Orientation {
     const ALL: [Orientation; 4] =
         [Orientation::North, Orientation::East, Orientation::South, Orientation::West];
@@ -102,7 +107,8 @@ impl Move {
         is_inside.then_some((shape, row, column))
     }
 
-    /// The legal placement with this move's piece, cells and spin.
+    /// The legal placement with this move's piece, cells and spin. Where the rules know spins that bots do not, the spin
+    /// need not be equal; the largest one counts then.
     ///
     /// # Errors
     /// [`IllegalMove`] if there is none.
@@ -135,6 +141,9 @@ impl Move {
         match found().find(|placement| placement.spin() == self.spin) {
             Some(placement) => Ok(placement),
             None if spins.is_empty() => Err(IllegalMove::Unreachable),
+            None if !has_known_spins(rules) => {
+                Ok(found().max_by_key(|placement| placement.spin() as u8).expect("there are spins"))
+            }
             None => Err(IllegalMove::Spin { said: self.spin, found: spins }),
         }
     }

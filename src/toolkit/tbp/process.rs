@@ -12,7 +12,7 @@
 use std::ffi::OsString;
 use std::io::{self, BufReader, Read, Write};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -65,7 +65,7 @@ pub(super) struct BotProcess {
 
 /// Why a game cannot continue.
 #[derive(Debug)]
-pub(super) enum Broken {
+pub enum Broken {
     /// The bot made a fault.
     By(BotFault),
     Stopped,
@@ -126,14 +126,16 @@ impl BotProcess {
         expected: &'static str,
         deadline: Instant,
         waited: Duration,
-        is_stopped: &dyn Fn() -> bool,
+        is_stopped: &AtomicBool,
     ) -> Result<String, Broken> {
         let line = loop {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.inbox.recv_timeout(left.min(LOOK)) {
                 Ok(line) => break line,
                 Err(RecvTimeoutError::Disconnected) => return Err(self.left(expected).into()),
-                Err(RecvTimeoutError::Timeout) if is_stopped() => return Err(Broken::Stopped),
+                Err(RecvTimeoutError::Timeout) if is_stopped.load(Ordering::Relaxed) => {
+                    return Err(Broken::Stopped);
+                }
                 Err(RecvTimeoutError::Timeout) if left.is_zero() => {
                     return Err(BotFault::Silent { expected, waited }.into());
                 }

@@ -13,9 +13,9 @@ use crate::recording::{Pieces, Recorder, Setup};
 use tetrion_core::engine::Rules;
 use tetrion_core::engine::rng::{Tag, word};
 
-use super::faults::{BotFault, End};
-use super::hosted::{BotGame, BotLimits, HostedGame};
-use super::process::{BotCommand, BotProcess, Broken};
+use super::faults::End;
+use super::hosted::{BotGame, BotLimits, BotSeat, HostedGame};
+use super::process::{BotCommand, Broken};
 
 /// How often the caller gets a progress report.
 const REPORT: Duration = Duration::from_millis(100);
@@ -129,33 +129,24 @@ impl Hall<'_> {
     fn play_game(self, game: u32) -> io::Result<Option<HostedGame>> {
         let Hosting { program, rules, seed, max_pieces, think, patience, .. } = self.hosting;
         let seed = word(*seed, Tag::Game, game.into());
-        let is_stopped = || self.stop.load(Ordering::Relaxed);
         let recorder = Recorder::new(Setup::new(*rules, Pieces::Seed(seed)));
         let mut table = BotGame {
             recorder: recorder.map_err(io::Error::other)?,
-            bot: None,
-            passed_over: 0,
-            process: BotProcess::start(program)?,
-            limits: BotLimits {
-                max_pieces: *max_pieces,
-                think: *think,
-                patience: *patience,
-                is_stopped: &is_stopped,
-            },
+            seat: BotSeat::start(
+                program,
+                BotLimits { think: *think, patience: *patience, is_stopped: self.stop },
+            )?,
+            max_pieces: *max_pieces,
         };
         let end = match table.play(&|| _ = self.pieces.fetch_add(1, Ordering::Relaxed)) {
             Ok(end) => end,
             Err(Broken::By(fault)) => End::Lost(fault),
             Err(Broken::Stopped) => return Ok(None),
         };
-        let BotGame { recorder, bot, passed_over, process, .. } = table;
-        match end {
-            // It could go on, and is to end.
-            End::Complete | End::ToppedOut | End::Lost(BotFault::GaveUp | BotFault::IllegalMove { .. }) => {
-                process.quit()
-            }
-            End::Lost(_) => drop(process),
-        }
+        let BotGame { recorder, seat, .. } = table;
+        let (bot, passed_over) = (seat.bot.clone(), seat.passed_over);
+        let is_lost = matches!(&end, End::Lost(fault) if !fault.could_go_on());
+        seat.leave(!is_lost);
         let player = bot.as_ref().map_or(String::new(), |bot| format!("{} {}", bot.name, bot.version));
         let recording =
             recorder.recording(player.trim(), &format!("game {game} with seed {}", self.hosting.seed));

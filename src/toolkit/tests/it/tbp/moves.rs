@@ -165,8 +165,8 @@ fn rules_without_words_for_them_are_refused() {
     check(Rules::default(), "expected --rules guideline");
     let keys = Rules { action_model: tetrion_core::engine::ActionModel::Keypress, ..guideline() };
     check(keys, "expected action_model placement");
-    check(Rules { width: 9, ..guideline() }, "the rules have 9 columns and 20 visible rows");
-    check(Rules { height: 30, ..guideline() }, "the rules have 10 columns and 10 visible rows");
+    check(Rules { width: 9, ..guideline() }, "boards of 10 columns and 40 rows; the rules have 9 and 40");
+    check(Rules { height: 30, ..guideline() }, "boards of 20 visible rows; the rules have 10");
     check(
         Rules { spin_rule: tetrion_core::engine::SpinRule::AllSpins, ..guideline() },
         "the rules have all_spins",

@@ -4,35 +4,45 @@
 //! servers share the matches as they share games. Pairs count in the order of their seeds, so neither threads nor servers
 //! decide a verdict.
 
+mod hosted;
+mod pair;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use anyhow::Context;
 use serde_json::{Value, json};
 
-use super::computing::ComputingArgs;
-use super::connection::{ConnectionArgs, connect};
-use super::evaluate::stems;
-use super::interrupt::run_until_ctrl_c;
-use super::options::check_writable;
-use super::output::{print, say};
-use super::progress::GamesProgress;
-use super::recordings;
-use super::rules::{RulesArgs, rules_by_default};
-use super::search::SearchArgs;
+use self::hosted::{HostedMatches, HostedPlayer, bot_command};
+use self::pair::PlayedPair;
+use crate::cli::computing::ComputingArgs;
+use crate::cli::connection::{ConnectionArgs, connect};
+use crate::cli::evaluate::stems;
+use crate::cli::interrupt::run_until_ctrl_c;
+use crate::cli::options::check_writable;
+use crate::cli::output::{print, say};
+use crate::cli::progress::GamesProgress;
+use crate::cli::recordings;
+use crate::cli::rules::{RulesArgs, rules_by_default};
+use crate::cli::search::SearchArgs;
 use crate::input::UsageError;
 use crate::players::{Contender, title, title_of_weights};
 use crate::text::numbers::count;
 use crate::trainer::rules::{changes, in_words};
-use tetrion_client::{Client, EvaluationRequest, PlayedGame, Policy, RulesChoice, Seeds, Started};
-use tetrion_core::engine::EpisodeEnd;
+use tetrion_client::{
+    Client, EvaluationProgress, EvaluationRequest, PlayedGame, Policy, RulesChoice, Seeds, Started,
+};
 use tetrion_core::engine::rng::{Tag, word};
+use tetrion_core::engine::{EpisodeEnd, RULES_VERSION, Rules};
 use tetrion_protocol::limits::MAX_GAMES;
-use tetrion_toolkit::files;
+use tetrion_protocol::rules::ResolvedRules;
 use tetrion_toolkit::ratings::{CrossTable, EloEstimate, MatchOutcome, Pentanomial, Sprt, SprtVerdict};
 use tetrion_toolkit::recording::{RecordedOpponent, Recording};
+use tetrion_toolkit::{files, tbp};
 
 /// Pairs that are played between two looks at a test.
 const PAIRS_AT_ONCE: usize = 64;
@@ -45,8 +55,8 @@ const MAX_PLAYERS: usize = 64;
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("rules", |arg| rules_by_default(arg, "tetrio")))]
 pub struct MatchArgs {
-    /// Players that meet each other: controllers or agents such as tetrion-guideline, training runs, or files such as
-    /// weights.json or my.formula
+    /// Players that meet each other: controllers or agents such as tetrion-guideline, training runs, files such as
+    /// weights.json or my.formula, or bots of the Tetris Bot Protocol such as "tbp:./cold-clear-2"
     #[arg(value_name = "NAME", required = true, num_args = 2..)]
     pub players: Vec<String>,
 
@@ -71,6 +81,14 @@ pub struct MatchArgs {
     /// Pieces of each player after which a match is a draw
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
     pub max_pieces: u64,
+
+    /// Milliseconds that a bot may think before each request for a move
+    #[arg(long, value_name = "MS", default_value_t = 50, value_parser = clap::value_parser!(u64).range(..=600_000))]
+    pub think: u64,
+
+    /// Pairs with bots to play in parallel; leave enough cores for the threads of each bot
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub jobs: u32,
 
     /// Write one line per pair to this file: its seed, and how both matches ended
     #[arg(long, value_name = "FILE")]
@@ -113,14 +131,16 @@ fn sprt(text: &str) -> Result<SprtTest, String> {
 /// A player with its name in the results.
 struct MatchPlayer {
     name: String,
-    policy: Policy,
+    player: HostedPlayer,
+    /// The policy for a server; `None` for a bot.
+    policy: Option<Policy>,
 }
 
-/// A pair of matches.
-struct PlayedPair {
-    seed: u64,
-    /// The match on the first and that on the second side, as the first player saw them.
-    games: [PlayedGame; 2],
+/// The rules under which matches were played.
+struct MatchRules {
+    preset: String,
+    rules: Rules,
+    rules_version: String,
 }
 
 /// All matches of two players.
@@ -153,15 +173,15 @@ async fn meet(args: &MatchArgs) -> anyhow::Result<()> {
         check_writable(path)?;
     }
     let client = connect(&args.connection, &args.computing).await?;
-    let (mut meetings, mut started) = (Vec::new(), None);
+    let (mut meetings, mut under) = (Vec::new(), None);
     for second in 1..players.len() {
         for first in 0..second {
             let (meeting, now) = play(&client, args, &rules, &players, [first, second]).await?;
             meetings.push(meeting);
-            started = Some(now);
+            under = Some(now);
         }
     }
-    let started = started.expect("there are two players or more");
+    let under = under.expect("there are two players or more");
     if let Some(folder) = &args.record_dir {
         fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
         for Meeting { players: both, pairs, .. } in &meetings {
@@ -173,9 +193,9 @@ async fn meet(args: &MatchArgs) -> anyhow::Result<()> {
     }
     let names: Vec<&str> = players.iter().map(|player| player.name.as_str()).collect();
     let text = if args.json {
-        format!("{}\n", to_json(args, &names, &started, &meetings))
+        format!("{}\n", to_json(args, &names, &under, &meetings))
     } else {
-        to_text(args, &names, &started, &meetings)
+        to_text(args, &names, &under, &meetings)
     };
     print(&text)?;
     if let Some(path) = &args.out {
@@ -194,6 +214,13 @@ fn match_players(args: &MatchArgs) -> anyhow::Result<(Vec<MatchPlayer>, RulesCho
     let choice = args.search.choice();
     let (mut players, mut shown) = (Vec::new(), 0);
     for player in &args.players {
+        if let Some(program) = bot_command(player) {
+            let words = [&program.path].into_iter().chain(&program.args);
+            let name = words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
+            let name = name[name.rfind(std::path::is_separator).map_or(0, |at| at + 1)..].to_owned();
+            players.push(MatchPlayer { name, player: HostedPlayer::Bot(program), policy: None });
+            continue;
+        }
         let contender = Contender::new(player)?;
         let name = match &contender {
             Contender::Named(_) => title(player, choice),
@@ -201,7 +228,8 @@ fn match_players(args: &MatchArgs) -> anyhow::Result<(Vec<MatchPlayer>, RulesCho
             Contender::Formula { name, .. } => title_of_weights(name, choice, contender.play()),
         };
         shown = shown.max(choice.or(contender.play()).search.pieces_shown());
-        players.push(MatchPlayer { name, policy: contender.policy(choice) });
+        let policy = Some(contender.policy(choice));
+        players.push(MatchPlayer { name, player: HostedPlayer::Contender(contender), policy });
     }
     let preset = args.rules.rules.clone().unwrap_or_else(|| "tetrio".to_owned());
     let rules = args.rules.choice_that_shows(shown, RulesChoice::preset(&preset));
@@ -215,23 +243,22 @@ async fn play(
     rules: &RulesChoice,
     players: &[MatchPlayer],
     meeting: [usize; 2],
-) -> anyhow::Result<(Meeting, Started)> {
-    let [first, second] = meeting.map(|player| &players[player]);
-    let label = format!("{} against {}", first.name, second.name);
+) -> anyhow::Result<(Meeting, MatchRules)> {
+    let both = meeting.map(|player| &players[player]);
+    let label = format!("{} against {}", both[0].name, both[1].name);
     let seeds: Vec<u64> = (0..args.pairs).map(|pair| word(args.seed, Tag::Game, pair.into())).collect();
     let at_once = if args.sprt.is_some() { PAIRS_AT_ONCE } else { seeds.len() };
-    let (mut meeting, mut started) = (Meeting { players: meeting, pairs: Vec::new(), verdict: None }, None);
+    let (mut meeting, mut under) = (Meeting { players: meeting, pairs: Vec::new(), verdict: None }, None);
     for seeds in seeds.chunks(at_once) {
-        let request = request(args, rules, [first, second], seeds);
-        let mut progress = GamesProgress::new(&label);
-        let evaluated = client.evaluate_all(&request, |now| progress.show(now)).await;
-        drop(progress);
-        let evaluated = evaluated.with_context(|| format!("cannot play {label}"))?;
-        let games = evaluated.games(0).chunks_exact(2);
-        meeting.pairs.extend(
-            seeds.iter().zip(games).map(|(&seed, games)| PlayedPair { seed, games: [games[0], games[1]] }),
-        );
-        started = Some(evaluated.started);
+        let is_served = both.iter().all(|player| player.policy.is_some());
+        let (pairs, now) = if is_served {
+            let played = served(client, &request(args, rules, both, seeds), &label, seeds).await;
+            played.with_context(|| format!("cannot play {label}"))?
+        } else {
+            host(args, rules, both, seeds, &label).await?
+        };
+        meeting.pairs.extend(pairs);
+        under = Some(now);
         if let Some(SprtTest { sprt, .. }) = args.sprt {
             let (taken, verdict) = sprt.decide(meeting.pairs.iter().map(PlayedPair::outcomes));
             meeting.verdict = Some(verdict);
@@ -242,7 +269,60 @@ async fn play(
             }
         }
     }
-    Ok((meeting, started.expect("there is a pair to play")))
+    Ok((meeting, under.expect("there is a pair to play")))
+}
+
+/// Lets servers play pairs of matches.
+async fn served(
+    client: &Client,
+    request: &EvaluationRequest,
+    label: &str,
+    seeds: &[u64],
+) -> anyhow::Result<(Vec<PlayedPair>, MatchRules)> {
+    let mut progress = GamesProgress::new(label);
+    let evaluated = client.evaluate_all(request, |now| progress.show(now)).await;
+    drop(progress);
+    let evaluated = evaluated?;
+    let pair = |(&seed, games): (&u64, &[PlayedGame])| PlayedPair {
+        seed,
+        games: [games[0], games[1]],
+        recordings: Vec::new(),
+    };
+    let pairs = seeds.iter().zip(evaluated.games(0).chunks_exact(2)).map(pair).collect();
+    let Started { preset, rules, rules_version, .. } = evaluated.started;
+    Ok((pairs, MatchRules { preset, rules, rules_version }))
+}
+
+/// Plays pairs of matches with a bot here.
+async fn host(
+    args: &MatchArgs,
+    rules: &RulesChoice,
+    both: [&MatchPlayer; 2],
+    seeds: &[u64],
+    label: &str,
+) -> anyhow::Result<(Vec<PlayedPair>, MatchRules)> {
+    let wrong = |error: String| UsageError(format!("rules: {error}"));
+    let resolved = ResolvedRules::try_from(rules).map_err(|error| wrong(error.to_string()))?;
+    tbp::check_match_rules(&resolved.rules).map_err(|error| wrong(error.to_string()))?;
+    let matches = HostedMatches {
+        players: both.map(|player| player.player.clone()),
+        names: both.map(|player| player.name.clone()),
+        choice: args.search.choice(),
+        rules: resolved.rules,
+        max_pieces: args.max_pieces,
+        jobs: args.jobs as usize,
+        think: Duration::from_millis(args.think),
+    };
+    let (progress, num_games) = (Arc::new(Mutex::new(GamesProgress::new(label))), 2 * seeds.len() as u64);
+    let shown = progress.clone();
+    let pairs = matches.play(seeds, move |pairs| {
+        let now = EvaluationProgress { games: 2 * pairs as u64, num_games, ..EvaluationProgress::default() };
+        shown.lock().expect("no thread has panicked").show(now);
+    });
+    let pairs = pairs.await?;
+    drop(progress);
+    let (preset, rules_version) = (resolved.preset.to_owned(), RULES_VERSION.to_owned());
+    Ok((pairs, MatchRules { preset, rules: resolved.rules, rules_version }))
 }
 
 /// Both matches of each seed.
@@ -252,15 +332,16 @@ fn request(
     [first, second]: [&MatchPlayer; 2],
     seeds: &[u64],
 ) -> EvaluationRequest {
+    let policies = first.policy.clone().into_iter().collect();
     EvaluationRequest {
         rules: rules.clone(),
         max_pieces: args.max_pieces,
-        opponent: Some(second.policy.clone()),
-        ..EvaluationRequest::new(vec![first.policy.clone()], Seeds::PerPolicy(vec![seeds.to_vec()]))
+        opponent: second.policy.clone(),
+        ..EvaluationRequest::new(policies, Seeds::PerPolicy(vec![seeds.to_vec()]))
     }
 }
 
-/// Plays the matches of two players again and records them: one file per match, in a folder.
+/// Records the matches of two players, which servers play again: one file per match, in a folder.
 async fn record(
     client: &Client,
     args: &MatchArgs,
@@ -271,7 +352,11 @@ async fn record(
 ) -> anyhow::Result<()> {
     let seeds: Vec<u64> = pairs.iter().map(|pair| pair.seed).collect();
     let indices: Vec<(u32, u32)> = (0..seeds.len() as u32).map(|index| (0, index)).collect();
-    let recordings = client.record(&request(args, rules, [first, second], &seeds), &indices).await?;
+    let recordings = if first.policy.is_some() && second.policy.is_some() {
+        client.record(&request(args, rules, [first, second], &seeds), &indices).await?
+    } else {
+        pairs.iter().flat_map(|pair| pair.recordings.clone()).collect()
+    };
     let digits = pairs.len().to_string().len();
     let stem = stems([first, second].map(|player| player.name.as_str()).into_iter()).join("-vs-");
     for (number, recording) in recordings.into_iter().enumerate() {
@@ -285,17 +370,6 @@ async fn record(
         recordings::write(&folder.join(format!("{stem}-{pair:0digits$}-{}.json", side + 1)), &recording)?;
     }
     Ok(())
-}
-
-impl PlayedPair {
-    /// How both matches ended for the first player. One that a limit cut is a draw.
-    fn outcomes(&self) -> [MatchOutcome; 2] {
-        self.games.each_ref().map(|game| match EpisodeEnd::won(game.end) {
-            1 => MatchOutcome::Win,
-            -1 => MatchOutcome::Loss,
-            _ => MatchOutcome::Draw,
-        })
-    }
 }
 
 impl Meeting {
@@ -316,7 +390,7 @@ impl Meeting {
 /// A line of the file for each pair.
 fn lines(names: &[&str], meeting: &Meeting) -> Vec<String> {
     let [first, second] = meeting.players.map(|player| names[player]);
-    let line = |PlayedPair { seed, games }: &PlayedPair| {
+    let line = |PlayedPair { seed, games, .. }: &PlayedPair| {
         let games = games.iter().enumerate().map(|(side, game)| {
             let PlayedGame { lines, pieces, score, end, .. } = game;
             json!({"side": side, "end": EpisodeEnd::name(*end), "pieces": pieces, "lines": lines, "score": score})
@@ -334,7 +408,7 @@ fn estimate(estimate: Option<EloEstimate>) -> Value {
     estimate.map_or(Value::Null, |EloEstimate { elo, ci95 }| json!({"elo": elo, "ci95": [ci95.0, ci95.1]}))
 }
 
-fn to_json(args: &MatchArgs, names: &[&str], started: &Started, meetings: &[Meeting]) -> Value {
+fn to_json(args: &MatchArgs, names: &[&str], under: &MatchRules, meetings: &[Meeting]) -> Value {
     let test = |meeting: &Meeting, pairs: &Pentanomial| {
         let Some(SprtTest { lower, higher, sprt }) = args.sprt else { return Value::Null };
         let verdict = match meeting.verdict {
@@ -371,11 +445,11 @@ fn to_json(args: &MatchArgs, names: &[&str], started: &Started, meetings: &[Meet
         Err(problem) => json!(problem),
     };
     json!({
-        "rules": started.preset,
-        "rules_changes": changes(&started.preset, &started.rules),
-        "rules_version": started.rules_version,
+        "rules": under.preset,
+        "rules_changes": changes(&under.preset, &under.rules),
+        "rules_version": under.rules_version,
         "seed": args.seed.to_string(),
-        "max_pieces": started.max_pieces,
+        "max_pieces": args.max_pieces,
         "meetings": meetings.iter().map(of_meeting).collect::<Vec<_>>(),
         "ratings": ratings,
     })
@@ -395,8 +469,8 @@ fn ratings<'a>(names: &[&'a str], meetings: &[Meeting]) -> Result<Vec<(&'a str, 
     Ok(rated)
 }
 
-fn to_text(args: &MatchArgs, names: &[&str], started: &Started, meetings: &[Meeting]) -> String {
-    let mut text = format!("{}, seed {}\n", in_words(&started.preset, &started.rules), args.seed);
+fn to_text(args: &MatchArgs, names: &[&str], under: &MatchRules, meetings: &[Meeting]) -> String {
+    let mut text = format!("{}, seed {}\n", in_words(&under.preset, &under.rules), args.seed);
     let elo = |estimate: Option<EloEstimate>| {
         estimate.map_or_else(String::new, |EloEstimate { elo, ci95 }| {
             format!("{elo:+.1}  [{:+.1}, {:+.1}]", ci95.0, ci95.1)

@@ -1,0 +1,262 @@
+//! Matches with bots of the Tetris Bot Protocol, which are played here: a bot is a process on this machine.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use anyhow::Context;
+
+use super::pair::PlayedPair;
+use crate::cli::output::say;
+use crate::players::{Contender, Pilot};
+use tetrion_client::PlayedGame;
+use tetrion_core::agents::PlayChoice;
+use tetrion_core::engine::rng::{Tag, word};
+use tetrion_core::engine::{EpisodeEnd, Placement, Rules};
+use tetrion_toolkit::recording::{Course, Outcome, Pieces, Recorder, Recording, Setup};
+use tetrion_toolkit::tbp::messages::Move;
+use tetrion_toolkit::tbp::{BotCommand, BotLimits, BotSeat, Broken, num_new};
+
+/// How a player begins that is a bot.
+const BOT: &str = "tbp:";
+/// Most time of a bot's answer, beyond the time that it has to think.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The program of a bot, if a player's name is one: `tbp:PROGRAM ARGUMENTS`.
+pub fn bot_command(player: &str) -> Option<BotCommand> {
+    let mut words = player.strip_prefix(BOT)?.split_whitespace().map(Into::into);
+    Some(BotCommand { path: words.next()?, args: words.collect() })
+}
+
+/// A player of matches that are played here.
+#[derive(Clone, Debug)]
+pub enum HostedPlayer {
+    Contender(Contender),
+    Bot(BotCommand),
+}
+
+/// The matches of two players.
+#[derive(Clone, Debug)]
+pub struct HostedMatches {
+    pub players: [HostedPlayer; 2],
+    pub names: [String; 2],
+    pub choice: PlayChoice,
+    pub rules: Rules,
+    pub max_pieces: u64,
+    /// Pairs that are played at a time.
+    pub jobs: usize,
+    /// Time that a bot may think about each move.
+    pub think: Duration,
+}
+
+/// Stops matches when it is dropped.
+struct StopOnDrop(Arc<AtomicBool>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl HostedMatches {
+    /// Plays a pair of matches for each seed. Calls `played` with the number of finished pairs.
+    ///
+    /// # Errors
+    /// If a program cannot be started, or a player cannot play under the rules.
+    pub async fn play(
+        self,
+        seeds: &[u64],
+        played: impl Fn(usize) + Send + Sync + 'static,
+    ) -> anyhow::Result<Vec<PlayedPair>> {
+        let stop = StopOnDrop(Arc::default());
+        let (is_stopped, seeds) = (stop.0.clone(), seeds.to_vec());
+        let pairs = tokio::task::spawn_blocking(move || self.play_all(&seeds, &is_stopped, &played)).await?;
+        drop(stop);
+        pairs
+    }
+
+    fn play_all(
+        &self,
+        seeds: &[u64],
+        is_stopped: &AtomicBool,
+        played: &(impl Fn(usize) + Sync),
+    ) -> anyhow::Result<Vec<PlayedPair>> {
+        let (next, done) = (AtomicUsize::new(0), Mutex::new((Vec::new(), played)));
+        std::thread::scope(|scope| {
+            let work = || -> anyhow::Result<()> {
+                while !is_stopped.load(Ordering::Relaxed) {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(&seed) = seeds.get(number) else { break };
+                    let Some(pair) = self.pair(number, seed, is_stopped)? else { break };
+                    let mut done = done.lock().expect("no thread has panicked");
+                    done.0.push((number, pair));
+                    (done.1)(done.0.len());
+                }
+                Ok(())
+            };
+            let workers: Vec<_> = (0..self.jobs).map(|_| scope.spawn(work)).collect();
+            for worker in workers {
+                worker.join().expect("no thread has panicked").inspect_err(|_| {
+                    is_stopped.store(true, Ordering::Relaxed);
+                })?;
+            }
+            anyhow::Ok(())
+        })?;
+        let (mut pairs, _) = done.into_inner().expect("no thread has panicked");
+        pairs.sort_by_key(|(number, _)| *number);
+        Ok(pairs.into_iter().map(|(_, pair)| pair).collect())
+    }
+
+    /// Both matches of a seed; `None` if they were stopped.
+    fn pair(&self, number: usize, seed: u64, is_stopped: &AtomicBool) -> anyhow::Result<Option<PlayedPair>> {
+        let (mut games, mut recordings) = (Vec::new(), Vec::new());
+        for side in [0, 1] {
+            let Some((recording, ends)) = self.play_match(seed, side, is_stopped)? else { return Ok(None) };
+            let theirs = &recording.opponent.as_ref().expect("a match").outcome;
+            let Outcome { pieces, lines, score, .. } = *[&recording.outcome, theirs][side];
+            games.push(PlayedGame {
+                game: (2 * number + side) as u64,
+                policy: 0,
+                seed_index: number as u32,
+                episode: side as u32,
+                seed,
+                lines,
+                pieces,
+                steps: pieces,
+                score,
+                end: ends[side],
+            });
+            recordings.push(recording);
+        }
+        let games = games.try_into().expect("two matches");
+        Ok(Some(PlayedPair { seed, games, recordings }))
+    }
+
+    /// A match in which the first player has this side: its recording, and how it has ended for each side.
+    #[allow(clippy::type_complexity)] // read once
+    fn play_match(
+        &self,
+        seed: u64,
+        side: usize,
+        is_stopped: &AtomicBool,
+    ) -> anyhow::Result<Option<(Recording, [Option<EpisodeEnd>; 2])>> {
+        let limits = BotLimits { think: self.think, patience: self.think + PATIENCE, is_stopped };
+        let mut names = self.names.clone();
+        names.rotate_right(side);
+        let mut seats = Vec::new();
+        for at in [0, 1] {
+            seats.push(match &self.players[(at + side) % 2] {
+                HostedPlayer::Bot(program) => {
+                    let bot = BotSeat::start(program, limits);
+                    MatchSeat::Bot(bot.with_context(|| format!("cannot start {:?}", program.path))?, None)
+                }
+                HostedPlayer::Contender(contender) => {
+                    let seed = word(seed, Tag::Side, at as u64);
+                    MatchSeat::Pilot(Box::new(contender.pilot(&self.rules, self.choice, seed)?))
+                }
+            });
+        }
+        let mut recorder = Recorder::new(Setup::new(self.rules, Pieces::Seed(seed)))?;
+        let fault = match self.turns(&mut recorder, &mut seats) {
+            Ok(()) => None,
+            Err((_, Broken::Stopped)) => return Ok(None),
+            Err((loser, Broken::By(fault))) => {
+                say(format_args!("{} loses the match with seed {seed}: {fault}", names[loser]));
+                Some(loser)
+            }
+        };
+        for seat in seats {
+            if let MatchSeat::Bot(bot, _) = seat {
+                bot.leave(fault.is_none());
+            }
+        }
+        let [player, opponent] = names;
+        let origin = format!("match {} of a pair with seed {seed}", side + 1);
+        let mut recording = recorder.recording(&player, &origin);
+        let other = recording.opponent.as_mut().expect("a match");
+        other.player = opponent;
+        let ends = match fault {
+            Some(loser) => {
+                let mut ends = [None; 2];
+                ends[loser] = Some(EpisodeEnd::InvalidAction);
+                EpisodeEnd::of_match(ends)
+            }
+            None => {
+                [recording.outcome.end, other.outcome.end].map(|end| end.or(Some(EpisodeEnd::PieceLimit)))
+            }
+        };
+        Ok(Some((recording, ends)))
+    }
+
+    /// Plays a match to its end. A bot's fault comes with its side.
+    fn turns(&self, recorder: &mut Recorder, seats: &mut [MatchSeat<'_>]) -> Result<(), (usize, Broken)> {
+        for (side, seat) in seats.iter_mut().enumerate() {
+            seat.enter(&self.rules).map_err(|broken| (side, broken))?;
+        }
+        while recorder.course().end().is_none() && recorder.course().outcome().pieces < self.max_pieces {
+            let mut turn = [0; 2];
+            for (side, seat) in seats.iter_mut().enumerate() {
+                let action = seat.choose(side_of(recorder, side)).map_err(|broken| (side, broken))?;
+                turn[side] = action;
+            }
+            recorder.play_turn(turn).expect("both actions exist");
+            for (side, seat) in seats.iter_mut().enumerate() {
+                seat.landed(side_of(recorder, side)).map_err(|broken| (side, broken))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn side_of(recorder: &Recorder, side: usize) -> &Course {
+    let course = recorder.course();
+    if side == 0 { course } else { course.opponent().expect("a match") }
+}
+
+/// A side of a match.
+enum MatchSeat<'a> {
+    Pilot(Box<Pilot>),
+    /// A bot and, once it has begun from a position that still holds, its last move and the pieces that it brings.
+    Bot(BotSeat<'a>, Option<(Move, usize)>),
+}
+
+impl MatchSeat<'_> {
+    fn enter(&mut self, rules: &Rules) -> Result<(), Broken> {
+        match self {
+            MatchSeat::Pilot(_) => Ok(()),
+            MatchSeat::Bot(bot, _) => bot.introduce(rules),
+        }
+    }
+
+    fn choose(&mut self, course: &Course) -> Result<u16, Broken> {
+        match self {
+            MatchSeat::Pilot(pilot) => {
+                Ok(pilot.next_action(course, &mut u64::MAX.clone()).expect("it has time enough"))
+            }
+            MatchSeat::Bot(bot, last) => {
+                if last.is_none() {
+                    bot.begin(course)?;
+                }
+                let (played, placement): (Move, Placement) = bot.choose(course)?;
+                *last = Some((played, num_new(course, placement)));
+                Ok(placement.action(course.rules()) as u16)
+            }
+        }
+    }
+
+    /// After a landing. The protocol cannot say that rows have risen, so a bot begins anew from there.
+    fn landed(&mut self, course: &Course) -> Result<(), Broken> {
+        match self {
+            MatchSeat::Pilot(pilot) => pilot.landed(),
+            MatchSeat::Bot(bot, last) if course.incoming().just_risen > 0 => {
+                bot.stop();
+                *last = None;
+            }
+            MatchSeat::Bot(bot, last) => {
+                let (played, num_new) = last.expect("it has chosen");
+                bot.made(played, num_new, course)?;
+            }
+        }
+        Ok(())
+    }
+}
