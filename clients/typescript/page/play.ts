@@ -426,6 +426,7 @@ export class Play implements View {
     void this.guarded(async () => {
       this.seat = 1 - this.seat;
       await this.start();
+      this.say("The same pieces, with sides exchanged");
     });
   }
 

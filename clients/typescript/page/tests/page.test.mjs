@@ -1546,6 +1546,7 @@ for (const look of [DESKTOP, LOOKS[3]]) {
       await page.getByRole("button", { name: "Rematch" }).click();
       await until(() => page.url().endsWith("&seed=1&against=dt-10&side=2") || page.url(), "the other side");
       await begun();
+      await until(async () => (await spoken()) === "The same pieces, with sides exchanged" || spoken(), "it says so");
       const pictures = await playTurns(page, second.turns);
       const link = page.url();
       await page.goto("about:blank");
@@ -1620,6 +1621,7 @@ test("what two players need is said in words", async () => {
     await page.getByLabel("Garbage", { exact: true }).waitFor({ state: "hidden" });
     assert.equal(await page.getByRole("button", { name: "Rematch" }).isVisible(), false);
     await page.getByRole("link", { name: "Evaluate" }).click();
+    await page.getByRole("button", { name: "Evaluate", exact: true }).waitFor();
     const alone = page.getByText("Everyone plays alone, with garbage dealt at random.");
     assert.equal(await alone.isVisible(), false);
     await page.getByLabel("Rules").selectOption("tetrio");
