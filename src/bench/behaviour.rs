@@ -89,10 +89,9 @@ fn names_of(feature: &Feature, width: u8) -> Vec<String> {
 
 fn position(batch: &EnvBatch, env_id: u32) -> Position {
     Position {
-        playfield: batch.playfield(env_id),
-        hand: batch.hand(env_id),
         chain: batch.chain(env_id),
         falling: batch.falling(env_id),
+        ..Position::of(batch.playfield(env_id), batch.hand(env_id)).with_garbage(batch.incoming(env_id))
     }
 }
 

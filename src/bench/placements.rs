@@ -40,7 +40,7 @@ impl Listing {
                 lines: 0,
                 pieces: 0,
             };
-            positions.push(Position { playfield, hand: game.hand(), chain: Chain::default(), falling: None });
+            positions.push(Position::of(playfield, game.hand()));
             let choice = agent.choose_of_hand(Kernel::best(), &sight);
             game.place(choice.placement).expect("a placement of the hand");
         }

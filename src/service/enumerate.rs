@@ -343,19 +343,13 @@ fn decode_actions(
 
 fn from_state(state: &EnvState) -> Position {
     Position {
-        playfield: *state.playfield(),
-        hand: state.hand(),
         chain: state.chain(),
         falling: state.falling(),
+        ..Position::of(*state.playfield(), state.hand()).with_garbage(state.incoming())
     }
 }
 
 fn from_drawing(drawn: &env::StartPosition, rules: &Rules) -> Position {
     let hand = Hand::new(rules, drawn.piece, drawn.held, drawn.queue.first().copied());
-    Position {
-        playfield: drawn.playfield,
-        hand: (!drawn.is_over(rules)).then_some(hand),
-        chain: Chain::default(),
-        falling: None,
-    }
+    Position::of(drawn.playfield, (!drawn.is_over(rules)).then_some(hand))
 }

@@ -332,10 +332,10 @@ impl SessionState {
     pub fn positions(&self, env_ids: Option<&[u32]>, answers: &Answers) -> Result<List<Position>, Refusal> {
         self.batch.check(env_ids)?;
         let position = |env_id| Position {
-            playfield: self.batch.playfield(env_id),
-            hand: self.batch.hand(env_id),
             chain: self.batch.chain(env_id),
             falling: self.batch.falling(env_id),
+            ..Position::of(self.batch.playfield(env_id), self.batch.hand(env_id))
+                .with_garbage(self.batch.incoming(env_id))
         };
         List::collect(answers, self.named(env_ids).map(position))
     }

@@ -93,6 +93,11 @@ impl EnvState {
         self.chain.0
     }
 
+    /// The waiting garbage, if the rules have garbage.
+    pub fn incoming(&self) -> Incoming {
+        self.incoming
+    }
+
     /// The pieces that can be placed; `None` once the episode has ended.
     pub fn hand(&self) -> Option<Hand> {
         let hand = self.visible.hand(&self.rules, self.held).filter(|_| !self.has_ended());

@@ -10,8 +10,8 @@ pub use columns::{Options, Placements, bytes_per_cell_row};
 use columns::write_rows;
 
 use crate::engine::{
-    Chain, Clear, Column, Hand, HandPaths, Landed, MovingPiece, Piece, Placement, Playfield, PlayfieldOf,
-    Rules, comes_to_rest, drops, every_choice_always_exists, is_locked_out, land, land_at,
+    Chain, Clear, Column, Hand, HandPaths, Incoming, Landed, MovingPiece, Piece, Placement, Playfield,
+    PlayfieldOf, Rules, comes_to_rest, drops, every_choice_always_exists, is_locked_out, land, land_at,
 };
 use crate::features::kernel::{
     Extractor, Kernel, LaneBounds, LaneWork, Lanes, Measurements, PlacementRows, RestingPiece, Together,
@@ -30,6 +30,24 @@ pub struct Position {
     /// Position of the piece after keys have moved it; `None` if it has just appeared. Placements start where it
     /// appeared in either case.
     pub falling: Option<MovingPiece>,
+    /// The factor of the lines that a clear sends.
+    pub multiplier: f64,
+    /// The rows that contain garbage: bit r for row r.
+    pub garbage_rows: u64,
+}
+
+impl Position {
+    /// A position without a past.
+    pub fn of(playfield: Playfield, hand: Option<Hand>) -> Position {
+        let chain = Chain::default();
+        Position { playfield, hand, chain, falling: None, multiplier: 1.0, garbage_rows: 0 }
+    }
+
+    /// This position with the garbage of its game.
+    #[must_use]
+    pub fn with_garbage(self, Incoming { multiplier, garbage_rows, .. }: Incoming) -> Position {
+        Position { multiplier, garbage_rows, ..self }
+    }
 }
 
 /// Number of placements of a position under these rules.
@@ -358,7 +376,8 @@ fn enumerate_each(
             if let Some(Measurements { features, .. }) = &measured {
                 columns.features.extend_from_slice(features);
             }
-            let looks = measured.is_none() || options.preclear_boards || options.afterstates;
+            let has_garbage = position.garbage_rows != 0;
+            let looks = measured.is_none() || options.preclear_boards || options.afterstates || has_garbage;
             for (n, (piece, placement)) in all.into_iter().enumerate() {
                 let (shape, row) = comes_to_rest(rules, playfield, piece, placement);
                 let landing = looks.then(|| land_at(rules, playfield, shape, row, placement.column));
@@ -380,9 +399,10 @@ fn enumerate_each(
                 };
                 let mut chain = position.chain;
                 let is_perfect = landed.lines > 0 && is_empty;
-                let clear =
-                    Clear { lines: landed.lines, spin: placement.spin(), is_perfect, has_garbage: false };
-                let (points, attack) = landed.worth_if(rules, 1.0, clear, &mut chain);
+                let cleared = landing.as_ref().map_or(0, |landing| landing.vanished_rows());
+                let has_garbage = cleared & position.garbage_rows != 0;
+                let clear = Clear { lines: landed.lines, spin: placement.spin(), is_perfect, has_garbage };
+                let (points, attack) = landed.worth_if(rules, position.multiplier, clear, &mut chain);
                 columns.rewards.push(points as f32);
                 if rules.keeps_chain() {
                     columns.attacks.push(attack.min(u8::MAX.into()) as u8);

@@ -48,10 +48,10 @@ impl ObservedState {
         ObservedState {
             rules,
             position: Position {
-                playfield: batch.playfield(env_id),
-                hand: batch.hand(env_id),
                 chain: batch.chain(env_id),
                 falling: batch.falling(env_id),
+                ..Position::of(batch.playfield(env_id), batch.hand(env_id))
+                    .with_garbage(batch.incoming(env_id))
             },
             pieces: batch.pieces(env_id),
             held: batch.held(env_id),

@@ -278,12 +278,10 @@ fn all_kernels_list_the_placements_the_plain_functions_list() {
                 let full = |row: u64| below(random(seed, i << 8 | 128 | row), 4) == 0;
                 let cells = (0..filled).map(|row| if full(row) { u32::MAX } else { sparse(row) });
                 let piece = (i > 0).then(|| Tetromino::ALL[(i % 7) as usize]);
-                Position {
-                    playfield: Playfield::from_rows(width, height, cells),
-                    hand: piece.map(tetrion_core::engine::Hand::only),
-                    chain: Default::default(),
-                    falling: None,
-                }
+                Position::of(
+                    Playfield::from_rows(width, height, cells),
+                    piece.map(tetrion_core::engine::Hand::only),
+                )
             })
             .collect();
         let set = FeatureSet::custom(&all_known(width), width).unwrap();

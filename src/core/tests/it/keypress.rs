@@ -395,12 +395,7 @@ fn enumerations_list_what_can_be_reached_and_the_key_towards_it() {
     for (preset, keys) in [("genetic", false), ("lab", true)] {
         let rules = Rules { width: 9, height: 12, ..Rules::preset(preset).unwrap() };
         for piece in Tetromino::ALL {
-            let position = Position {
-                playfield,
-                hand: Some(Hand::only(piece)),
-                chain: Default::default(),
-                falling: None,
-            };
+            let position = Position::of(playfield, Some(Hand::only(piece)));
             let listed = enumerate(&rules, &[position], Some(&set), Options::default());
             let all: Vec<Placement> = placements(&rules, &playfield, piece).iter().collect();
             let actions: Vec<i32> = all.iter().map(|placement| placement.action(&rules) as i32).collect();

@@ -91,12 +91,12 @@ fn the_columns_are_the_landings_one_by_one() {
         for named in FEATURE_SETS {
             let set = FeatureSet::named(named.name, rules.width).unwrap();
             let positions: Vec<Position> = (0..9)
-                .map(|k| Position {
-                    playfield: random_playfield(&rules, &mut draws),
-                    // Every eighth has nothing to place: its rows are missing, its neighbours' are not.
-                    hand: Tetromino::ALL.get(k % 8).copied().map(Hand::only),
-                    chain: Default::default(),
-                    falling: None,
+                // Every eighth has nothing to place: its rows are missing, its neighbours' are not.
+                .map(|k| {
+                    Position::of(
+                        random_playfield(&rules, &mut draws),
+                        Tetromino::ALL.get(k % 8).copied().map(Hand::only),
+                    )
                 })
                 .collect();
             let together = enumerate(&rules, &positions, Some(&set), EVERYTHING);
@@ -126,12 +126,7 @@ fn the_columns_are_the_landings_one_by_one() {
 fn what_is_not_wanted_is_not_there() {
     let rules = Rules::default();
     let playfield = Playfield::empty(10, 20);
-    let positions = Tetromino::ALL.map(|piece| Position {
-        playfield,
-        hand: Some(Hand::only(piece)),
-        chain: Default::default(),
-        falling: None,
-    });
+    let positions = Tetromino::ALL.map(|piece| Position::of(playfield, Some(Hand::only(piece))));
     let plain = enumerate(&rules, &positions, None, EVERYTHING);
     assert_eq!(plain.row_offsets, [0, 17, 26, 60, 77, 94, 128, 162], "17 I S Z, 9 O, 34 T J L");
     assert!(plain.features.is_empty() && plain.position_features.is_empty());
@@ -166,12 +161,7 @@ fn where_pieces_come_to_rest_is_where_the_twin_puts_them() {
         let before = twin::random_playfield(7, 9, seed);
         let playfield = Playfield::from_drawing(7, 9, &before.to_string()).unwrap();
         for piece in Tetromino::ALL {
-            let position = Position {
-                playfield,
-                hand: Some(Hand::only(piece)),
-                chain: Default::default(),
-                falling: None,
-            };
+            let position = Position::of(playfield, Some(Hand::only(piece)));
             let all = enumerate(&rules, &[position], None, EVERYTHING);
             let expected = twin::placements(&before, piece.letter());
             assert_eq!(all.actions.len(), expected.len());
@@ -197,17 +187,7 @@ fn where_pieces_come_to_rest_is_where_the_twin_puts_them() {
 fn anchors_and_cells_are_those_of_the_notebook() {
     for LabPlacements { head, rules, playfield, piece, rows } in lab_placements() {
         let Rules { width, height, .. } = rules;
-        let all = enumerate(
-            &rules,
-            &[Position {
-                playfield,
-                hand: Some(Hand::only(piece)),
-                chain: Default::default(),
-                falling: None,
-            }],
-            None,
-            EVERYTHING,
-        );
+        let all = enumerate(&rules, &[Position::of(playfield, Some(Hand::only(piece)))], None, EVERYTHING);
         assert_eq!(all.placements.len(), rows.lines().count(), "{head}");
         for (n, row) in rows.lines().enumerate() {
             let mut cells: Vec<(usize, usize)> = pairs(&all.cells[n * 8..][..8])

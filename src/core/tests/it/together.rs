@@ -2,8 +2,7 @@
 
 use tetrion_core::agents::{Kernel, LinearAgent, Sight, TerminalValue};
 use tetrion_core::engine::{
-    Chain, Column, Hand, NamedChoice, Odds, Placement, Playfield, Rules, SpinRule, Tetromino, TopOut,
-    placements,
+    Column, Hand, NamedChoice, Odds, Placement, Playfield, Rules, SpinRule, Tetromino, TopOut, placements,
 };
 use tetrion_core::features::FeatureSet;
 use tetrion_core::features::kernel::ScoredPlacement;
@@ -140,7 +139,7 @@ fn listed_placements_have_the_numbers_of_each_landing() {
             continue;
         }
         let set = set(rules.width, dice);
-        let positions = [Position { playfield, hand: Some(hand), chain: Chain::default(), falling: None }];
+        let positions = [Position::of(playfield, Some(hand))];
         let plain = enumerate_plainly(&rules, &positions, Some(&set), Options::default());
         plain.lines.iter().for_each(|&lines| cleared[usize::from(lines.min(4))] += 1);
         for kernel in kernels() {

@@ -139,7 +139,7 @@ fn placements_are_listed_with_their_values() {
             let piece = batch.pieces(0)[0];
             let expected = values_of_placements(values, &before, rules.pieces.letter(piece));
             let hand = Some(Hand::new(&rules, piece, None, None));
-            let position = Position { playfield, hand, chain: Chain::default(), falling: None };
+            let position = Position::of(playfield, hand);
             // An ended game has no rows, so the rows of the next game follow at once.
             let ended = Position { hand: None, ..position };
             let listed = enumerate(&rules, &[ended, position, ended, position], None, options);

@@ -1,7 +1,7 @@
 //! What is promised of modern Tetris key by key: lists of keys lead where they should, and no piece stays in play for ever.
 
 use tetrion_core::engine::{
-    Chain, HalfTurns, Hand, Key, Placement, Playfield, RotationSystem, Rules, SpinRule, Tetromino, Timing,
+    HalfTurns, Hand, Key, Placement, Playfield, RotationSystem, Rules, SpinRule, Tetromino, Timing,
 };
 use tetrion_core::env::{AutoresetMode, EnvBatch, EnvConfig, Field, Restored, Seeding, StartPosition};
 use tetrion_core::placements::{Options, Position, enumerate};
@@ -61,7 +61,7 @@ fn keys_lead_to_the_placements_that_they_are_promised_for() {
             let other = Tetromino::ALL[((seed + 5) % 7) as usize];
             let start = StartPosition { playfield, piece: current, queue: vec![other], held: None };
             let hand = Hand { current, other: Some(other) };
-            let position = Position { playfield, hand: Some(hand), chain: Chain::default(), falling: None };
+            let position = Position::of(playfield, Some(hand));
             let options = Options { keys: true, afterstates: true, ..Options::default() };
             let all = enumerate(&rules, &[position], None, options);
             let config = EnvConfig { rules, autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() };

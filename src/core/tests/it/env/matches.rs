@@ -1,11 +1,12 @@
 //! Matches in a batch: two environments play each other, as one game does against another outside of it.
 
 use super::{Dice, numbers, running, see};
-use tetrion_core::engine::{ClearPoints, EpisodeEnd, Match, MatchResult, Placement, Rules, rng};
+use tetrion_core::engine::{ClearPoints, EpisodeEnd, Garbage, Match, MatchResult, Placement, Rules, rng};
 use tetrion_core::env::{
     AutoresetMode, CreateError, EnvBatch, EnvConfig, EnvIdError, EnvState, Field, InvalidActionPolicy,
     ResetError, RestoreError, Restored, Role, Seeding, SeedingError, StepError,
 };
+use tetrion_core::placements::{Options, Position, enumerate};
 
 fn presets() -> impl Iterator<Item = Rules> {
     let names = ["tetrio", "tetrio_season_1", "botris", "versus_simple"];
@@ -107,6 +108,41 @@ fn rows_play_the_matches_of_their_seeds() {
 }
 
 /// A match that a snapshot of both sides interrupts goes on as if nothing had happened.
+/// What a placement is listed to send is what it sends: with the chain, garbage among its rows, and a factor that grows.
+#[test]
+fn listed_attacks_are_those_of_steps() {
+    for (n, rules) in presets().enumerate() {
+        let garbage = rules.garbage.map(|garbage| Garbage { multiplier: 1.5, ..garbage });
+        let rules = Rules { garbage, clear_points: ClearPoints::Attack, ..rules };
+        let mut batch = running(
+            EnvConfig { autoreset_mode: AutoresetMode::SameStep, ..config(rules, 2) },
+            &Seeding::Seed(3),
+        );
+        let (mut dice, mut sent, mut with_garbage) = (Dice::new(n as u64), 0, 0);
+        for step in 0..600 {
+            let chosen = actions(&batch, &mut dice);
+            let listed = [0, 1].map(|env_id| {
+                let incoming = batch.incoming(env_id);
+                let position = Position {
+                    chain: batch.chain(env_id),
+                    ..Position::of(batch.playfield(env_id), batch.hand(env_id)).with_garbage(incoming)
+                };
+                let all = enumerate(&rules, &[position], None, Options::default());
+                let row = all.actions.iter().position(|action| *action == chosen[env_id as usize]).unwrap();
+                with_garbage += usize::from(all.lines[row] > 0 && incoming.garbage_rows != 0);
+                (all.attacks[row], all.rewards[row])
+            });
+            let outcome = batch.step(&chosen, None).unwrap();
+            for (env_id, (attack, reward)) in listed.into_iter().enumerate() {
+                assert_eq!(f32::from(attack), outcome.rewards[env_id], "rules {n}, step {step}");
+                assert_eq!(reward, outcome.rewards[env_id], "rules {n}, step {step}");
+                sent += u32::from(attack);
+            }
+        }
+        assert!(sent > 0 && with_garbage > 0, "rules {n}: {sent} lines, {with_garbage} with garbage");
+    }
+}
+
 #[test]
 fn snapshots_of_both_sides_continue_the_match() {
     for rules in presets() {

@@ -342,12 +342,7 @@ fn spins_and_tucks_are_actions_of_their_own() {
     use tetrion_core::engine::Spin::{Full, Mini, None as NoSpin};
     assert_eq!([NoSpin, Mini, Full].map(|spin| exists(down(spin))), [false, false, true]);
     let features = [0.0, 1.0, 4.0, 0.0];
-    let position = Position {
-        playfield,
-        hand: Some(Hand::new(&rules, Tetromino::T, None, None)),
-        chain: Chain::default(),
-        falling: None,
-    };
+    let position = Position::of(playfield, Some(Hand::new(&rules, Tetromino::T, None, None)));
     let found = enumerate(&rules, &[position], Some(&set), Options::default());
     let row = found.placements.iter().position(|number| *number == down(Full).action(&rules) as i32).unwrap();
     assert_eq!(found.features[row * 4..][..4], features.map(|value| value as f32));

@@ -190,7 +190,7 @@ fn five_lines_at_once_are_five_lines_and_points_for_five() {
     rules.scoring.lines = [1.0, 3.0, 5.0, 8.0];
     let playfield = Playfield::from_drawing(4, 8, "###./###./###./###./###.").unwrap();
     let hand = Some(tetrion_core::engine::Hand::only(Piece::new(0)));
-    let position = Position { playfield, hand, falling: None, chain: Default::default() };
+    let position = Position::of(playfield, hand);
     let all = enumerate(
         &rules,
         &[position],
@@ -319,7 +319,7 @@ fn a_controller_chooses_the_best_of_all_placements() {
         for n in 0..60 {
             let piece = dealer.deal().unwrap();
             let hand = Some(tetrion_core::engine::Hand::only(piece));
-            let position = Position { playfield, hand, falling: None, chain: Default::default() };
+            let position = Position::of(playfield, hand);
             let all = enumerate(&rules, &[position], Some(&set), Options::default());
             let score = |row: usize| -> f64 {
                 let features = &all.features[row * 8..][..8];

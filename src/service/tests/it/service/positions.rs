@@ -86,12 +86,7 @@ async fn the_answer_is_the_librarys_own_list() {
     let answer = client.enumerate_placements(everything(enumerate(drawn()))).await.unwrap().into_inner();
     let positions: Vec<Position> = playfields()
         .into_iter()
-        .map(|(playfield, piece)| Position {
-            playfield,
-            hand: Some(tetrion_core::engine::Hand::only(piece)),
-            chain: Default::default(),
-            falling: None,
-        })
+        .map(|(playfield, piece)| Position::of(playfield, Some(tetrion_core::engine::Hand::only(piece))))
         .collect();
     let set = FeatureSet::named("bcts8", 10).unwrap();
     let options = Options {

@@ -269,12 +269,10 @@ impl World {
                         let piece = model.batch.pieces(id).first().copied();
                         let piece = piece.filter(|_| !model.batch.has_ended(id));
                         let playfield = model.batch.playfield(id);
-                        let position = tetrion_core::placements::Position {
+                        let position = tetrion_core::placements::Position::of(
                             playfield,
-                            hand: piece.map(tetrion_core::engine::Hand::only),
-                            chain: Default::default(),
-                            falling: None,
-                        };
+                            piece.map(tetrion_core::engine::Hand::only),
+                        );
                         f64::from(num_rows(rules, &position))
                     };
                     let offsets = numbers(&answer.row_offsets.unwrap());
