@@ -4,9 +4,9 @@
     python draw_curves.py                          # the pictures of docs/libraries.md, from the logs in curves/
     python draw_curves.py --record                 # the same, after repeating all their runs: half an hour on two cores
 
-A log is CSV: a count in the first column (steps, iterations, generations) and the lines per game in the column `lines`. The
-logs in `curves/` begin with the command that made them and its last line. A picture shows all seeds, none left out, and as a
-thick line their median at each count.
+A log is CSV: a count in the first column (steps, iterations, generations) and the lines per game in the column `lines`, or
+the points per match in `points`. The logs in `curves/` begin with the command that made them and its last line. A picture
+shows all seeds, none left out, and as a thick line their median at each count.
 
 A picture has its own background and follows the reader's theme. Only Python is needed.
 """
@@ -57,6 +57,7 @@ class Picture:
 
 # Controllers of the literature on the same games: `tetrion evaluate --width 10 --height 10 --games 4000 --seed 1`.
 PUBLISHED = (("bcts", 3890.0), ("dt-10", 5029.0))
+UNITS = {"lines": "lines per game", "points": "points per match"}
 FIVE = (1, 2, 3, 4, 5)
 TEN = {"vertical": "lines per game, 10 x 10", "levels": PUBLISHED, "top": 6000.0}
 SIX = {"horizontal": "steps", "vertical": "lines per game, 6 x 12"}
@@ -86,6 +87,10 @@ PICTURES = (
         ),
     ),
     Picture(
+        "self_play", "Self-play: matches against frozen copies, from nothing", "update, each of 4,096 turns",
+        "points per match against tetrion-guideline", series=(Series("self_play", "python self_play.py"),), top=1.0,
+    ),
+    Picture(
         "ppo", "PPO with action masks, on the playfield and its heights",
         series=(
             Series("ppo", "python ppo.py --steps 1200000"),
@@ -96,11 +101,11 @@ PICTURES = (
 
 
 def read(path):
-    """The points of a log: what the first column counts, and a list of (count, lines)."""
+    """The points of a log: what the first column counts, a list of (count, height), and what the heights are."""
     with open(path, newline="") as file:
         rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
-    count = next(iter(rows[0]))
-    return count, [(float(row[count]), float(row["lines"])) for row in rows]
+    count, height = next(iter(rows[0])), next(name for name in UNITS if name in rows[0])
+    return count, [(float(row[count]), float(row[height])) for row in rows], UNITS[height]
 
 
 def median(runs):
@@ -220,7 +225,8 @@ def record(series):
             done = subprocess.run(command, cwd=FOLDER, env=env, stdout=subprocess.PIPE, text=True, check=True)
             if program == "tetrion":
                 write_log(Path(folder, "run"), Path(folder, "log.csv"))
-            said = [line.strip() for line in done.stdout.splitlines() if re.search("lines (a|per) game", line)][-1]
+            result = re.compile("lines (a|per) game|points per match")
+            said = [line.strip() for line in done.stdout.splitlines() if result.search(line)][-1]
             kept.write_text(f"# {series.command} --seed {seed}\n# {said}\n{Path(folder, 'log.csv').read_text()}")
         print(f"{kept.name}: {said}", flush=True)
 
@@ -245,10 +251,10 @@ def main():
     parser.add_argument("--out", type=Path, help="the picture of the logs given [default: the first with .svg]")
     args = parser.parse_args()
     if args.logs:
-        counts, runs = zip(*map(read, args.logs), strict=True)
+        counts, runs, units = zip(*map(read, args.logs), strict=True)
         label, note = (args.logs[0].name, "") if len(runs) == 1 else (f"{len(runs)} runs", "thick: median")
         out = args.out or args.logs[0].with_suffix(".svg")
-        out.write_text(draw(Picture(out.stem, out.stem, counts[0], "lines per game", ()), [(label, runs)], note))
+        out.write_text(draw(Picture(out.stem, out.stem, counts[0], units[0], ()), [(label, runs)], note))
         print(out)
         return
     for picture in PICTURES:

@@ -71,6 +71,19 @@ def test_policy_gradient(server, tmp_path):
     assert log.read_text().splitlines()[0] == "update,seconds,lines"
 
 
+def test_self_play(server, tmp_path):
+    log = tmp_path / "curve.csv"
+    args = ["--address", server.address, "--updates", "20", "--pairs", "20", "--rivals", "lab-uniform", "--log", log]
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / "self_play.py", *args], stdout=subprocess.PIPE, text=True, check=True, timeout=200
+    )
+    first, _, last = (float(points) for points in re.findall(r"([\d.]+) against lab-uniform", done.stdout))
+    assert first < 0.1 < 0.5 < last, done.stdout
+    assert log.read_text().splitlines()[0] == "update,seconds,points,start,earlier"
+    subprocess.run([sys.executable, EXAMPLES / "draw_curves.py", log], check=True, stdout=subprocess.PIPE)
+    assert "points per match" in log.with_suffix(".svg").read_text()
+
+
 def test_a_tree_search_beats_its_own_value_function(server):
     args = ["--games", "16", "--simulations", "24", "--width", "5", "--max-pieces", "80"]
     command = [sys.executable, EXAMPLES / "mcts.py", "--address", server.address, *args]

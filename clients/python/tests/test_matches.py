@@ -166,3 +166,9 @@ def test_copies_continue_the_match():
         for name, field in ours[0].items():
             np.testing.assert_array_equal(field, theirs[0][name])
         np.testing.assert_array_equal(infos["won"], theirs[4]["won"])
+
+
+def test_a_won_match_is_no_truncated_game(client):
+    games = client.evaluate("dt-10", opponent="random", rules=RULES, seeds=tetrion.DrawnSeeds(1, 2), episodes_per_seed=2)
+    assert games.ends.tolist() == [tetrion.EpisodeEnd.WON] * 4
+    assert not games.truncated.any()

@@ -65,7 +65,7 @@ class Games(Columns):
     @property
     def truncated(self) -> npt.NDArray[np.bool_]:
         """Whether a limit or the end of its piece sequence cut the game; bool [K]."""
-        return ~np.isin(self.ends, (EpisodeEnd.TOPPED_OUT, EpisodeEnd.INVALID_ACTION))
+        return np.isin(self.ends, (EpisodeEnd.STEP_LIMIT, EpisodeEnd.PIECE_LIMIT, EpisodeEnd.OUT_OF_PIECES))
 
     def __repr__(self) -> str:
         """The number of games, in a line."""
