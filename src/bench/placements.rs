@@ -3,7 +3,7 @@
 
 use super::games::controller;
 use tetrion_core::agents::{Kernel, Sight};
-use tetrion_core::engine::{Chain, Live, Movement, Paths, Playfield, Resting, Rules, Tetromino};
+use tetrion_core::engine::{Live, Movement, Paths, Playfield, Resting, Rules, Tetromino};
 use tetrion_core::features::FeatureSet;
 use tetrion_core::placements::{Options, Position, enumerate_with};
 

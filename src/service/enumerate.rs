@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use tetrion_core::agents::{Agent, rough_placements};
-use tetrion_core::engine::{ActionModel, Chain, Hand, Placement, Rules};
+use tetrion_core::engine::{ActionModel, Hand, Placement, Rules};
 use tetrion_core::env::{self, ActionError, EnvState, RefusedAction};
 use tetrion_core::features::FeatureSet;
 use tetrion_core::features::kernel::Kernel;
