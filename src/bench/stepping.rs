@@ -126,7 +126,7 @@ impl Stepper {
             let rules = batch.config().rules;
             let random_action = |env_id| {
                 let hand = batch.hand(env_id).expect("a running episode");
-                let all = hand.placements(&rules, &batch.playfield(env_id));
+                let all = hand.placements(&rules.after(batch.chain(env_id)), &batch.playfield(env_id));
                 all[draw(all.len())].1.action(&rules) as i32
             };
             actions.extend((0..batch.config().num_envs).map(random_action));

@@ -42,7 +42,7 @@ const RULES: &str = "Rules";
 const FEW: usize = 12;
 
 /// The headings. For each flag, the first row that contains it applies.
-const HEADINGS: [Heading; 22] = [
+const HEADINGS: [Heading; 23] = [
     Heading::new("Run", &["resume", "out", "seed", "json"]).only("train"),
     Heading::new("Training", &["settings", "features", "generations", "start", "population"]).only("train"),
     Heading::new(
@@ -84,6 +84,7 @@ const HEADINGS: [Heading; 22] = [
     Heading::new("Result", &["folder", "all", "json"]).only("verify"),
     Heading::new("Bot", &["program", "think", "timeout"]).only("tbp"),
     Heading::new("Games", &["games", "pieces", "jobs", "seed"]).only("tbp"),
+    Heading::new("Bots", &["think", "jobs"]).only("match"),
     Heading::new(
         "Players",
         &["players", "player", "weights", "formula", "features", "playouts", "against", "hint"],

@@ -178,12 +178,7 @@ async fn work_in_slices_gives_the_librarys_own_answer() {
     let set = FeatureSet::custom(&["holes_enclosed"], rules.width).unwrap();
     let position = |number| {
         let playfield = Playfield::from_rows(rules.width, rules.height, caves(number));
-        Position {
-            playfield,
-            hand: Some(tetrion::engine::Hand::only(Tetromino::T)),
-            chain: Default::default(),
-            falling: None,
-        }
+        Position::of(playfield, Some(tetrion::engine::Hand::only(Tetromino::T)))
     };
     let positions: Vec<Position> = (0..60).map(position).collect();
     let options = Options {

@@ -148,7 +148,8 @@ impl HostedMatches {
             seats.push(match &self.players[(at + side) % 2] {
                 HostedPlayer::Bot(program) => {
                     let bot = BotSeat::start(program, limits);
-                    MatchSeat::Bot(bot.with_context(|| format!("cannot start {:?}", program.path))?, None)
+                    let bot = bot.with_context(|| format!("cannot start {:?}", program.path))?;
+                    MatchSeat::Bot(Box::new(bot), None)
                 }
                 HostedPlayer::Contender(contender) => {
                     let seed = word(seed, Tag::Side, at as u64);
@@ -217,7 +218,7 @@ fn side_of(recorder: &Recorder, side: usize) -> &Course {
 enum MatchSeat<'a> {
     Pilot(Box<Pilot>),
     /// A bot and, once it has begun from a position that still holds, its last move and the pieces that it brings.
-    Bot(BotSeat<'a>, Option<(Move, usize)>),
+    Bot(Box<BotSeat<'a>>, Option<(Move, usize)>),
 }
 
 impl MatchSeat<'_> {

@@ -466,14 +466,15 @@ impl Rules {
     }
 
     /// Number of rows in which the lowest cell of a piece can come to rest, where placements name that row: the visible
-    /// rows and four more, up to the row on top of the playfield.
+    /// rows and four more, up to the row on top of the playfield; under [`clutch`](Rules::clutch), where pieces appear on every
+    /// stack, all rows up to that one.
     ///
     /// If a piece that rests wholly above the field ends the game, no stack reaches higher, unless garbage rises from
     /// below. On a stack that does, resting places above these rows have no placement; they would end the game.
     #[inline]
     pub(crate) const fn spot_rows(&self) -> u8 {
         let (rows, most) = (self.visible_rows() + 4, self.height + 1);
-        if rows < most { rows } else { most }
+        if rows < most && !self.clutch { rows } else { most }
     }
 
     /// Number of spin labels that placements distinguish: 3, or 1 if no turn counts as a spin.

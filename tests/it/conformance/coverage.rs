@@ -109,11 +109,12 @@ fn messages() -> Vec<MessageDescriptor> {
 }
 
 /// Fields that no line has, and why.
-const NO_FIELD: [(&str, &str); 5] = [
+const NO_FIELD: [(&str, &str); 6] = [
     ("Limits.", "differ from server to server"),
     ("Recording.invalid_action_reward", "evaluations have no penalty"),
     ("Recording.start", "evaluations start with empty playfields"),
     ("Recording.player", "left to the caller"),
+    ("RecordedOpponent.player", "left to the caller"),
     ("Recording.origin", "left to the caller"),
 ];
 

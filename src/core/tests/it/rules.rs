@@ -1,8 +1,8 @@
 //! The rules, as drawings before and after, and the sequences that seeds deal.
 
 use tetrion_core::engine::{
-    Dealer, DrawingError, Landed, OrientationTable, Placement, Playfield, Randomizer, Rules, Tetromino,
-    TopOut, episode_seed, is_blocked, parse_sequence, placements,
+    Chain, Dealer, DrawingError, Landed, OrientationTable, Placement, Playfield, Randomizer, Rules,
+    Tetromino, TopOut, episode_seed, is_blocked, parse_sequence, placements,
 };
 
 /// Drops a piece into a drawing and compares the drawing afterwards, the lines and the end of the game.
@@ -168,6 +168,28 @@ fn a_straight_drop_goes_over_every_column_however_high_the_stack() {
     for piece in Tetromino::ALL {
         assert_eq!(placements(&rules, &full, piece), placements(&rules, &Playfield::empty(4, 4), piece));
         assert!(!is_blocked(&rules, &full, piece));
+    }
+}
+
+/// However high garbage has lifted the stack, a piece that appears above it can be placed.
+#[test]
+fn a_raised_piece_has_placements() {
+    let rules = Rules::preset("tetrio").unwrap();
+    let after_a_clear = rules.after(Chain { clears: 1, ..Chain::default() });
+    for rows in 18..38 {
+        let stack = vec!["##########"; rows].join("/");
+        let playfield = Playfield::from_drawing(rules.width, rules.height, &stack).unwrap();
+        for piece in Tetromino::ALL {
+            let all = placements(&after_a_clear, &playfield, piece);
+            assert!(!is_blocked(&after_a_clear, &playfield, piece), "{piece} on {rows} rows");
+            assert!(!all.is_empty(), "{piece} on {rows} rows");
+            assert!(
+                all.iter().all(|placement| placement.spot.unwrap().row as usize >= rows),
+                "{piece} on {rows} rows"
+            );
+            let is_over = is_blocked(&rules, &playfield, piece);
+            assert!(rows == 21 || is_over == (rows > 21), "{piece} on {rows} rows without a clear");
+        }
     }
 }
 

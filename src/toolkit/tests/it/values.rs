@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use tetrion_core::agents::{Agent, AgentRng, Kernel};
-use tetrion_core::engine::{
-    Chain, Hand, Placement, Playfield, Randomizer, Rules, Tetromino, land, placements,
-};
+use tetrion_core::engine::{Hand, Placement, Playfield, Randomizer, Rules, Tetromino, land, placements};
 use tetrion_core::env::{EnvBatch, EnvConfig, Field, Seeding};
 use tetrion_core::placements::{Options, Position, enumerate, enumerate_only};
 use tetrion_core::rollout::{Deal, Evaluation};

@@ -5,8 +5,8 @@ use std::collections::{HashMap, VecDeque};
 use prost::Message;
 use tetrion_core::agents::Kernel;
 use tetrion_core::engine::{
-    Chain, HalfTurns, Hand, Key, MAX_KEYS, NamedChoice, Placement, Playfield, RotationSystem, Rules,
-    SpinRule, Tetromino, TopOut, is_blocked,
+    HalfTurns, Hand, Key, MAX_KEYS, NamedChoice, Placement, Playfield, RotationSystem, Rules, SpinRule,
+    Tetromino, TopOut, is_blocked,
 };
 use tetrion_core::placements::{Options, Placements, Position, enumerate as list, enumerate_only};
 use tetrion_protocol::{pb, positions, tensor};
@@ -76,12 +76,7 @@ impl Case {
     fn position(&self) -> Position {
         // A game is over when the current piece is blocked, whatever is held.
         let is_over = is_blocked(&self.rules, &self.playfield, self.hand.current);
-        Position {
-            playfield: self.playfield,
-            hand: (!is_over).then_some(self.hand),
-            falling: None,
-            chain: Chain::default(),
-        }
+        Position::of(self.playfield, (!is_over).then_some(self.hand))
     }
 
     fn ground(&self, piece: Tetromino) -> TwinGround<'_> {
