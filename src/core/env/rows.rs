@@ -48,11 +48,13 @@ impl<'a> EnvRows<'a> {
         Ok(MatchRows::Listed(rows))
     }
 
-    /// The row of the first side of the match to which this row belongs.
-    pub(super) fn first_side(self, row: usize) -> usize {
-        let Some(env_ids) = self.env_ids else { return row & !1 };
-        let first = env_ids[row] & !1;
-        env_ids.iter().position(|&env_id| env_id == first).unwrap_or(row)
+    /// The row of each environment; 0 for those that are not in the call.
+    pub(super) fn row_of_each_env(self) -> Vec<u32> {
+        let mut rows = vec![0; self.num_envs as usize];
+        for (row, i) in (0..).zip(self.envs()) {
+            rows[i] = row;
+        }
+        rows
     }
 
     /// The environment of each row, in the order of the rows.

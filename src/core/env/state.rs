@@ -213,6 +213,8 @@ impl<C: Column, const N: usize> Envs<C, N> {
         restored: Restored<'_>,
         reseed: Option<u64>,
     ) {
+        let are_matches = config.rules.is_match() && reseed.is_some();
+        let row_of = if are_matches { all.row_of_each_env() } else { Vec::new() };
         for row in rows {
             let i = all.env(row);
             match restored {
@@ -222,8 +224,9 @@ impl<C: Column, const N: usize> Envs<C, N> {
             if let Some(reseed) = reseed
                 && self.dealers[i].seed().is_some()
             {
-                let row = if config.rules.is_match() { all.first_side(row) } else { row };
-                let seed = word(reseed, Tag::Reseed, row as u64);
+                // Both sides of a match have the seed of the first.
+                let row = if are_matches { row_of[i & !1].into() } else { row as u64 };
+                let seed = word(reseed, Tag::Reseed, row);
                 self.dealers[i].reseed(seed);
                 self.episodes[i].env_seed = seed;
             }

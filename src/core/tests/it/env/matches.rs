@@ -1,7 +1,9 @@
 //! Matches in a batch: two environments play each other, as one game does against another outside of it.
 
 use super::{Dice, numbers, running, see};
-use tetrion_core::engine::{ClearPoints, EpisodeEnd, Garbage, Match, MatchResult, Placement, Rules, rng};
+use tetrion_core::engine::{
+    ClearPoints, EpisodeEnd, Garbage, Match, MatchResult, Piece, Placement, Rules, rng,
+};
 use tetrion_core::env::{
     AutoresetMode, CreateError, EnvBatch, EnvConfig, EnvIdError, EnvState, Field, InvalidActionPolicy,
     ResetError, RestoreError, Restored, Role, Seeding, SeedingError, StepError,
@@ -180,6 +182,27 @@ fn snapshots_of_both_sides_continue_the_match() {
             assert_eq!(batch.state(i), other.state(i));
         }
     }
+}
+
+/// A reseeded match goes on with equal pieces on both sides: those of its first side's row, wherever that is in the list.
+#[test]
+fn both_sides_of_a_reseeded_match_get_the_same_pieces() {
+    let rules = presets().next().unwrap();
+    let dealt = |list: &[u32], reseed: u64| -> Vec<Vec<Piece>> {
+        let mut batch = running(config(rules, 6), &Seeding::Seed(4));
+        let states: Vec<EnvState> = list.iter().map(|&i| batch.state(i)).collect();
+        batch.restore(Some(list), Restored::States(&states), Some(reseed)).unwrap();
+        (0..6).map(|i| batch.state(i).deal(60)).collect()
+    };
+    let (one, other) = (dealt(&[3, 5, 0, 4, 1, 2], 8), dealt(&[4, 0, 1, 2, 5, 3], 8));
+    for k in [0, 2, 4] {
+        assert_eq!(one[k], one[k + 1]);
+        assert_eq!(other[k], other[k + 1]);
+        assert_ne!(one[k], one[(k + 2) % 6]);
+    }
+    // The first sides are in the rows 2, 5, 3 and 1, 3, 0.
+    assert_eq!(one[4][14..], other[2][14..], "what was seen or in the bag stays");
+    assert_ne!(one[0], other[0]);
 }
 
 #[test]
