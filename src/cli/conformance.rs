@@ -6,7 +6,7 @@ use anyhow::Context;
 use serde_json::json;
 
 use super::connection::ConnectionArgs;
-use super::interrupt::run_until_ctrl_c;
+use super::interrupt::run_until_stopped;
 use super::output::print;
 use super::progress::WorkProgress;
 use crate::conformance::{self, ConformanceReport, KIT, LineMismatch, Script};
@@ -51,7 +51,7 @@ pub struct ConformanceArgs {
 /// # Errors
 /// If the server does not answer, a name is unknown, or stdout cannot be written.
 pub fn run(args: ConformanceArgs) -> anyhow::Result<ExitCode> {
-    run_until_ctrl_c("stopped", async {
+    run_until_stopped("stopped", async {
         let (report, num_files) = report(&args).await?;
         print(&if args.json { to_json(&report) } else { to_text(&report, num_files) })?;
         Ok(if report.differences.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -135,11 +135,11 @@ pub fn ignores_hang_up() -> bool {
     ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }
 
-/// Runs asynchronous work to its end, or until Ctrl-C, which says `stopped`.
+/// Runs asynchronous work to its end, or until Ctrl-C, SIGTERM or SIGHUP, which says `stopped`.
 ///
 /// # Errors
 /// The errors of the work, or if no threads can be started.
-pub fn run_until_ctrl_c(
+pub fn run_until_stopped(
     stopped: &str,
     work: impl Future<Output = anyhow::Result<ExitCode>>,
 ) -> anyhow::Result<ExitCode> {
@@ -147,13 +147,13 @@ pub fn run_until_ctrl_c(
     let code = runtime.block_on(async {
         tokio::select! {
             code = work => code,
-            _ = tokio::signal::ctrl_c() => {
+            code = signal(true) => {
                 say(stopped);
-                Ok(ExitCode::from(INTERRUPTED))
+                Ok(ExitCode::from(code?))
             }
         }
     });
-    // Work on threads of its own has noticed by then that it is not wanted any more.
-    runtime.shutdown_timeout(Duration::from_secs(1));
+    // Time for blocking work to notice, and to end the processes that it has started.
+    runtime.shutdown_timeout(Duration::from_secs(5));
     code
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::computing::ComputingArgs;
 use super::connection::{ConnectionArgs, connect};
 use super::evaluate::{interval, number};
-use super::interrupt::run_until_ctrl_c;
+use super::interrupt::run_until_stopped;
 use super::output::{ReaderLeft, print};
 use super::progress::{GamesProgress, WorkProgress};
 use crate::benchmark::{BenchmarkResult, Class, Entrant, Folder, NAME, Problem, Summary, compare_games};
@@ -64,7 +64,7 @@ pub struct Verification {
 /// # Errors
 /// If the folder holds no result, a server refuses a game, or stdout cannot be written.
 pub fn run(args: VerifyArgs) -> anyhow::Result<ExitCode> {
-    let code = run_until_ctrl_c("stopped", async {
+    let code = run_until_stopped("stopped", async {
         let verdict = verify(&args).await?;
         print(&if args.json { format!("{}\n", verdict.to_json()) } else { verdict.to_text() })?;
         Ok(if verdict.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

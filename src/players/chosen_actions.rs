@@ -59,11 +59,13 @@ impl ChosenActions {
         self.pilot.landed();
     }
 
-    /// Forgets what was chosen from this state on, because the game may go on in another way.
-    pub fn forget_from(&mut self, course: &Course) {
-        self.known.truncate(course.steps() as usize);
-        self.targets.truncate(course.outcome().pieces as usize);
-        self.pilot.landed();
+    /// Forgets what was chosen after this step, because the game may go on in another way.
+    pub fn forget_after(&mut self, course: &Course) {
+        self.known.truncate(course.steps() as usize + 1);
+        self.targets.truncate(course.outcome().pieces as usize + 1);
+        if self.next_known(course).is_none() {
+            self.pilot.landed();
+        }
     }
 
     /// Reasons for the chosen placement of the current piece, if weights or a formula chose it.

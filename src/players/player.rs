@@ -51,8 +51,7 @@ impl Player {
     /// # Panics
     /// When there is no such side.
     pub fn course_of(&self, side: usize) -> &Course {
-        let course = self.recorder.course();
-        if side == 0 { course } else { course.opponent().expect("a match has two sides") }
+        self.recorder.course().side(side)
     }
 
     /// Name of the player, of side 0 in a match.
@@ -103,7 +102,7 @@ impl Player {
     /// player, the second one means nothing.
     pub fn choose(&mut self, work: &mut u64) -> Option<[u16; 2]> {
         let course = self.recorder.course();
-        let courses = [Some(course), course.opponent()].into_iter().flatten();
+        let courses = course.sides();
         let mut turn = [Some(0); 2];
         for ((side, course), action) in self.sides.iter_mut().zip(courses).zip(&mut turn) {
             *action = side.choose(course, work);

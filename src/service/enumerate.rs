@@ -351,5 +351,6 @@ fn from_state(state: &EnvState) -> Position {
 
 fn from_drawing(drawn: &env::StartPosition, rules: &Rules) -> Position {
     let hand = Hand::new(rules, drawn.piece, drawn.held, drawn.queue.first().copied());
-    Position::of(drawn.playfield, (!drawn.is_over(rules)).then_some(hand))
+    let multiplier = rules.garbage.map_or(1.0, |garbage| garbage.multiplier);
+    Position { multiplier, ..Position::of(drawn.playfield, (!drawn.is_over(rules)).then_some(hand)) }
 }

@@ -78,7 +78,7 @@ pub struct PlayScreen {
     aim: Option<Aim>,
     against: Option<Contender>,
     choice: PlayChoice,
-    /// The opponent in a game of its own.
+    /// The opponent in a separate game.
     rival: Option<Player>,
     /// The opponent in a match.
     opponent: Option<ChosenActions>,
@@ -251,7 +251,7 @@ impl PlayScreen {
     fn play(&mut self, action: u16) {
         if self.opponent.is_some() {
             self.pending = self.course().led_to(action).map(|_| action);
-            return self.think();
+            return;
         }
         // An impossible action changes nothing.
         match self.recorder.play(action) {
@@ -272,13 +272,16 @@ impl PlayScreen {
 
     /// Takes back the moves of the current piece or, if there are none, the previous piece.
     fn undo(&mut self) {
+        if self.pending.take().is_some() {
+            return;
+        }
         let steps = self.course().steps();
         if self.landings.last() == Some(&steps) {
             self.landings.pop();
         }
         self.recorder.undo_to(self.landings.last().map_or(0, |step| *step as usize));
         if let (Some(opponent), Some(course)) = (&mut self.opponent, self.recorder.course().opponent()) {
-            opponent.forget_from(course);
+            opponent.forget_after(course);
         }
         self.appear();
         // A player who takes back a move wants time to think.

@@ -269,12 +269,12 @@ impl WatchScreen {
         if let Some(end) = course.end() {
             return end.to_string();
         }
-        let first = &self.players[0];
-        let (ours, theirs) = (player.side(side).known(), first.known());
-        let same = ours.iter().zip(theirs).take_while(|(one, other)| one == other).count();
         if self.series.rules.is_match() {
             return format!("sent {}", course.statistics().sent);
         }
+        let first = &self.players[0];
+        let (ours, theirs) = (player.known(), first.known());
+        let same = ours.iter().zip(theirs).take_while(|(one, other)| one == other).count();
         if same < ours.len().min(theirs.len()) {
             return format!("differs at {}", same + 1);
         }

@@ -152,6 +152,39 @@ fn bots_meet_players() {
     assert!(said.contains("false loses the match with seed") && said.contains("expected info"), "{said}");
 }
 
+/// Its bots end with the command.
+#[test]
+fn a_command_that_is_stopped_leaves_no_bot() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("stopped_match");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    // It says who it is, and then nothing any more.
+    let script = folder.join("bot.sh");
+    let number = folder.join("number");
+    fs::write(&script, format!("echo $$ > {}\nexec sleep 60\n", number.display())).unwrap();
+    let bot = format!("tbp:sh {}", script.display());
+    let child = tetrion(&["match", &bot, "dt-10", "--pairs", "1"])
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let began = std::time::Instant::now();
+    let bot = loop {
+        assert!(began.elapsed().as_secs() < 60, "the bot does not start");
+        match fs::read_to_string(&number).ok().and_then(|text| text.trim().parse::<i32>().ok()) {
+            Some(number) => break rustix::process::Pid::from_raw(number).unwrap(),
+            None => std::thread::sleep(std::time::Duration::from_millis(10)),
+        }
+    };
+    let program = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(program, rustix::process::Signal::TERM).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(143), "{said}");
+    assert!(said.contains("stopped; nothing has been written"), "{said}");
+    assert!(rustix::process::test_kill_process(bot).is_err(), "the bot goes on");
+    fs::remove_dir_all(&folder).unwrap();
+}
+
 #[test]
 fn several_players_get_ratings() {
     let text = printed(&["dt-10", "bcts", "yiyuan-lee", "--pairs", "4", "--rules", "versus_simple"]);

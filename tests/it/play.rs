@@ -230,6 +230,13 @@ fn a_match_has_turns() {
         press(&mut play, &[UNDO]);
         assert_eq!(&both(&play), expected);
     }
+    // A move that the opponent has not answered is taken back alone.
+    press(&mut play, &[DROP]);
+    wait(&mut play, 0.02);
+    let after = both(&play);
+    press(&mut play, &[DROP, UNDO]);
+    wait(&mut play, 0.02);
+    assert_eq!(both(&play), after);
 }
 
 #[test]

@@ -327,6 +327,18 @@ def test_a_match_is_one_recording_of_both_sides(client, tmp_path, autoreset):
     assert tetrion.Recording(pb.Recording.decode(message.SerializeToString())).check().startswith("opponent: step 2: ")
 
 
+def test_as_many_matches_are_kept_as_games(client):
+    rules = {"preset": "tetrio", "players": 2, "height": 14, "rows_above": 4}
+    session = client.create_session(4, rules=rules, autoreset_mode="same_step", action_mask=True, infos=["seed"])
+    with tetrion.Recorder(session, keep=1) as recorder:
+        step, rng = session.reset(seeds=[3, 3, 4, 4]), np.random.default_rng(2)
+        ended = 0
+        while ended < 3:
+            step = session.step(random_actions(rng, step.action_mask))
+            ended += int(step.terminated.sum()) // 2
+        assert len(recorder.take()) == 1
+
+
 def test_a_match_needs_both_sides(client):
     session = client.create_session(4, rules={"preset": "tetrio", "players": 2})
     with pytest.raises(tetrion.InvalidArgumentError, match="env_ids has 3 without 2, expected both sides of a match"):

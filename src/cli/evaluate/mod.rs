@@ -25,7 +25,7 @@ use self::record::record;
 pub use self::record::stems;
 use self::report::{ContestantDifference, to_json, to_text};
 use super::connection::connect;
-use super::interrupt::run_until_ctrl_c;
+use super::interrupt::run_until_stopped;
 use super::options::check_writable;
 use super::output::{print, say, stdout_columns};
 use super::progress::GamesProgress;
@@ -50,7 +50,7 @@ const ESTIMATE_COLUMNS: &str =
 /// # Errors
 /// The server's refusal with a hint, or a file that cannot be read or written.
 pub fn run(args: EvaluateArgs) -> anyhow::Result<ExitCode> {
-    run_until_ctrl_c("stopped; nothing has been written", async {
+    run_until_stopped("stopped; nothing has been written", async {
         evaluate(&args).await?;
         Ok(ExitCode::SUCCESS)
     })

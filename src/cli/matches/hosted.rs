@@ -12,15 +12,17 @@ use crate::players::{Contender, Pilot};
 use tetrion_client::PlayedGame;
 use tetrion_core::agents::PlayChoice;
 use tetrion_core::engine::rng::{Tag, word};
-use tetrion_core::engine::{EpisodeEnd, Placement, Rules};
+use tetrion_core::engine::{EpisodeEnd, Rules};
 use tetrion_toolkit::recording::{Course, Outcome, Pieces, Recorder, Recording, Setup};
 use tetrion_toolkit::tbp::messages::Move;
 use tetrion_toolkit::tbp::{BotCommand, BotLimits, BotSeat, Broken, num_new};
 
-/// How a player begins that is a bot.
+/// Prefix of a bot among the players.
 const BOT: &str = "tbp:";
-/// Most time of a bot's answer, beyond the time that it has to think.
+/// Most time of a bot's answer.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Work of one of our players between two looks at whether the matches are stopped.
+const WORK: u64 = 1 << 16;
 
 /// The program of a bot, if a player's name is one: `tbp:PROGRAM ARGUMENTS`.
 pub fn bot_command(player: &str) -> Option<BotCommand> {
@@ -43,7 +45,7 @@ pub struct HostedMatches {
     pub choice: PlayChoice,
     pub rules: Rules,
     pub max_pieces: u64,
-    /// Pairs that are played at a time.
+    /// Pairs played in parallel.
     pub jobs: usize,
     /// Time that a bot may think about each move.
     pub think: Duration,
@@ -87,7 +89,10 @@ impl HostedMatches {
                 while !is_stopped.load(Ordering::Relaxed) {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     let Some(&seed) = seeds.get(number) else { break };
-                    let Some(pair) = self.pair(number, seed, is_stopped)? else { break };
+                    let pair = self.pair(number, seed, is_stopped);
+                    // A pair that cannot be played stops all others.
+                    let pair = pair.inspect_err(|_| is_stopped.store(true, Ordering::Relaxed));
+                    let Some(pair) = pair? else { break };
                     let mut done = done.lock().expect("no thread has panicked");
                     done.0.push((number, pair));
                     (done.1)(done.0.len());
@@ -96,9 +101,7 @@ impl HostedMatches {
             };
             let workers: Vec<_> = (0..self.jobs).map(|_| scope.spawn(work)).collect();
             for worker in workers {
-                worker.join().expect("no thread has panicked").inspect_err(|_| {
-                    is_stopped.store(true, Ordering::Relaxed);
-                })?;
+                worker.join().expect("no thread has panicked")?;
             }
             anyhow::Ok(())
         })?;
@@ -132,17 +135,15 @@ impl HostedMatches {
         Ok(Some(PlayedPair { seed, games, recordings }))
     }
 
-    /// A match in which the first player has this side: its recording, and how it has ended for each side.
-    #[allow(clippy::type_complexity)] // read once
+    /// A match in which the first player has this side: its recording, and how it has ended for each side. `None` if it was
+    /// stopped. The recording's origin names a fault, at which the recording ends.
     fn play_match(
         &self,
         seed: u64,
         side: usize,
         is_stopped: &AtomicBool,
-    ) -> anyhow::Result<Option<(Recording, [Option<EpisodeEnd>; 2])>> {
-        let limits = BotLimits { think: self.think, patience: self.think + PATIENCE, is_stopped };
-        let mut names = self.names.clone();
-        names.rotate_right(side);
+    ) -> anyhow::Result<Option<(Recording, MatchEnds)>> {
+        let limits = BotLimits { think: self.think, patience: PATIENCE, is_stopped };
         let mut seats = Vec::new();
         for at in [0, 1] {
             seats.push(match &self.players[(at + side) % 2] {
@@ -158,70 +159,86 @@ impl HostedMatches {
             });
         }
         let mut recorder = Recorder::new(Setup::new(self.rules, Pieces::Seed(seed)))?;
-        let fault = match self.turns(&mut recorder, &mut seats) {
+        let fault = match self.turns(&mut recorder, &mut seats, is_stopped) {
             Ok(()) => None,
             Err((_, Broken::Stopped)) => return Ok(None),
             Err((loser, Broken::By(fault))) => {
-                say(format_args!("{} loses the match with seed {seed}: {fault}", names[loser]));
-                Some(loser)
+                let name = &self.names[(loser + side) % 2];
+                say(format_args!("{name} loses the match with seed {seed}: {fault}"));
+                Some((loser, fault))
             }
         };
-        for seat in seats {
+        for (at, seat) in seats.into_iter().enumerate() {
             if let MatchSeat::Bot(bot, _) = seat {
-                bot.leave(fault.is_none());
+                let own = fault.as_ref().filter(|(loser, _)| *loser == at);
+                bot.leave(own.is_none_or(|(_, fault)| fault.could_go_on()));
             }
         }
-        let [player, opponent] = names;
-        let origin = format!("match {} of a pair with seed {seed}", side + 1);
-        let mut recording = recorder.recording(&player, &origin);
-        let other = recording.opponent.as_mut().expect("a match");
-        other.player = opponent;
+        let mut recording = recorder.recording("", "");
+        let theirs = recording.opponent.as_ref().expect("a match").outcome.end;
         let ends = match fault {
-            Some(loser) => {
+            Some((loser, _)) => {
+                recording.origin = format!("side {loser} lost by a fault");
                 let mut ends = [None; 2];
                 ends[loser] = Some(EpisodeEnd::InvalidAction);
                 EpisodeEnd::of_match(ends)
             }
-            None => {
-                [recording.outcome.end, other.outcome.end].map(|end| end.or(Some(EpisodeEnd::PieceLimit)))
-            }
+            None => [recording.outcome.end, theirs].map(|end| end.or(Some(EpisodeEnd::PieceLimit))),
         };
         Ok(Some((recording, ends)))
     }
 
     /// Plays a match to its end. A bot's fault comes with its side.
-    fn turns(&self, recorder: &mut Recorder, seats: &mut [MatchSeat<'_>]) -> Result<(), (usize, Broken)> {
+    fn turns(
+        &self,
+        recorder: &mut Recorder,
+        seats: &mut [MatchSeat<'_>],
+        is_stopped: &AtomicBool,
+    ) -> Result<(), (usize, Broken)> {
+        let at_side = |side: usize| move |broken| (side, broken);
         for (side, seat) in seats.iter_mut().enumerate() {
-            seat.enter(&self.rules).map_err(|broken| (side, broken))?;
+            seat.enter(&self.rules).map_err(at_side(side))?;
         }
         while recorder.course().end().is_none() && recorder.course().outcome().pieces < self.max_pieces {
+            let course = recorder.course();
+            // All bots think at the same time.
+            for (side, seat) in seats.iter().enumerate() {
+                seat.prepare(course.side(side)).map_err(at_side(side))?;
+            }
+            for (side, seat) in seats.iter().enumerate().filter(|(_, seat)| seat.is_bot()).take(1) {
+                seat.wait().map_err(at_side(side))?;
+            }
+            for (side, seat) in seats.iter().enumerate() {
+                seat.ask().map_err(at_side(side))?;
+            }
             let mut turn = [0; 2];
             for (side, seat) in seats.iter_mut().enumerate() {
-                let action = seat.choose(side_of(recorder, side)).map_err(|broken| (side, broken))?;
-                turn[side] = action;
+                turn[side] = seat.choose(course.side(side), is_stopped).map_err(at_side(side))?;
             }
             recorder.play_turn(turn).expect("both actions exist");
             for (side, seat) in seats.iter_mut().enumerate() {
-                seat.landed(side_of(recorder, side)).map_err(|broken| (side, broken))?;
+                seat.landed(recorder.course().side(side)).map_err(at_side(side))?;
             }
         }
         Ok(())
     }
 }
 
-fn side_of(recorder: &Recorder, side: usize) -> &Course {
-    let course = recorder.course();
-    if side == 0 { course } else { course.opponent().expect("a match") }
-}
+/// How a match has ended for each side.
+type MatchEnds = [Option<EpisodeEnd>; 2];
 
 /// A side of a match.
 enum MatchSeat<'a> {
     Pilot(Box<Pilot>),
-    /// A bot and, once it has begun from a position that still holds, its last move and the pieces that it brings.
+    /// A bot and, if it goes on from a position that it knows, its last move and the number of new pieces.
     Bot(Box<BotSeat<'a>>, Option<(Move, usize)>),
 }
 
 impl MatchSeat<'_> {
+    fn is_bot(&self) -> bool {
+        matches!(self, MatchSeat::Bot(..))
+    }
+
     fn enter(&mut self, rules: &Rules) -> Result<(), Broken> {
         match self {
             MatchSeat::Pilot(_) => Ok(()),
@@ -229,23 +246,47 @@ impl MatchSeat<'_> {
         }
     }
 
-    fn choose(&mut self, course: &Course) -> Result<u16, Broken> {
+    /// Lets a bot begin from here, unless it knows the position.
+    fn prepare(&self, course: &Course) -> Result<(), Broken> {
         match self {
-            MatchSeat::Pilot(pilot) => {
-                Ok(pilot.next_action(course, &mut u64::MAX.clone()).expect("it has time enough"))
-            }
-            MatchSeat::Bot(bot, last) => {
-                if last.is_none() {
-                    bot.begin(course)?;
+            MatchSeat::Bot(bot, None) => bot.begin(course),
+            MatchSeat::Bot(_, Some(_)) | MatchSeat::Pilot(_) => Ok(()),
+        }
+    }
+
+    fn wait(&self) -> Result<(), Broken> {
+        match self {
+            MatchSeat::Pilot(_) => Ok(()),
+            MatchSeat::Bot(bot, _) => bot.wait(),
+        }
+    }
+
+    fn ask(&self) -> Result<(), Broken> {
+        match self {
+            MatchSeat::Pilot(_) => Ok(()),
+            MatchSeat::Bot(bot, _) => bot.ask(),
+        }
+    }
+
+    fn choose(&mut self, course: &Course, is_stopped: &AtomicBool) -> Result<u16, Broken> {
+        match self {
+            MatchSeat::Pilot(pilot) => loop {
+                if let Some(action) = pilot.next_action(course, &mut { WORK }) {
+                    return Ok(action);
                 }
-                let (played, placement): (Move, Placement) = bot.choose(course)?;
+                if is_stopped.load(Ordering::Relaxed) {
+                    return Err(Broken::Stopped);
+                }
+            },
+            MatchSeat::Bot(bot, last) => {
+                let (played, placement) = bot.answer(course)?;
                 *last = Some((played, num_new(course, placement)));
                 Ok(placement.action(course.rules()) as u16)
             }
         }
     }
 
-    /// After a landing. The protocol cannot say that rows have risen, so a bot begins anew from there.
+    /// After a landing. The protocol cannot say that rows have risen, so the bot starts again from the new position.
     fn landed(&mut self, course: &Course) -> Result<(), Broken> {
         match self {
             MatchSeat::Pilot(pilot) => pilot.landed(),

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use serde_json::{Value, json};
 
 use self::hosted::{HostedMatches, HostedPlayer, bot_command};
@@ -22,7 +22,7 @@ use self::pair::PlayedPair;
 use crate::cli::computing::ComputingArgs;
 use crate::cli::connection::{ConnectionArgs, connect};
 use crate::cli::evaluate::stems;
-use crate::cli::interrupt::run_until_ctrl_c;
+use crate::cli::interrupt::run_until_stopped;
 use crate::cli::options::check_writable;
 use crate::cli::output::{print, say};
 use crate::cli::progress::GamesProgress;
@@ -41,7 +41,7 @@ use tetrion_core::engine::{EpisodeEnd, RULES_VERSION, Rules};
 use tetrion_protocol::limits::MAX_GAMES;
 use tetrion_protocol::rules::ResolvedRules;
 use tetrion_toolkit::ratings::{CrossTable, EloEstimate, MatchOutcome, Pentanomial, Sprt, SprtVerdict};
-use tetrion_toolkit::recording::{RecordedOpponent, Recording};
+use tetrion_toolkit::recording::Recording;
 use tetrion_toolkit::{files, tbp};
 
 /// Pairs that are played between two looks at a test.
@@ -137,7 +137,7 @@ struct MatchPlayer {
 }
 
 /// The rules under which matches were played.
-struct MatchRules {
+struct PlayedRules {
     preset: String,
     rules: Rules,
     rules_version: String,
@@ -156,7 +156,7 @@ struct Meeting {
 /// # Errors
 /// The server's refusal, or a file that cannot be read or written.
 pub fn run(args: MatchArgs) -> anyhow::Result<ExitCode> {
-    run_until_ctrl_c("stopped; nothing has been written", async {
+    run_until_stopped("stopped; nothing has been written", async {
         meet(&args).await?;
         Ok(ExitCode::SUCCESS)
     })
@@ -169,38 +169,43 @@ async fn meet(args: &MatchArgs) -> anyhow::Result<()> {
             format!("--pairs is {}, expected at most {MAX_RECORDED_PAIRS} with --record-dir", args.pairs);
         return Err(UsageError(problem).into());
     }
+    if let Some(folder) = &args.record_dir {
+        fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    }
     if let Some(path) = &args.out {
         check_writable(path)?;
     }
     let client = connect(&args.connection, &args.computing).await?;
-    let (mut meetings, mut under) = (Vec::new(), None);
+    let (mut meetings, mut played) = (Vec::new(), None);
     for second in 1..players.len() {
         for first in 0..second {
             let (meeting, now) = play(&client, args, &rules, &players, [first, second]).await?;
             meetings.push(meeting);
-            under = Some(now);
+            played = Some(now);
         }
     }
-    let under = under.expect("there are two players or more");
-    if let Some(folder) = &args.record_dir {
-        fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-        for Meeting { players: both, pairs, .. } in &meetings {
-            let both = both.map(|player| &players[player]);
-            record(&client, args, &rules, both, pairs, folder).await?;
-        }
-        let files = meetings.iter().map(|meeting| 2 * meeting.pairs.len() as u64).sum();
-        say(format_args!("{} in {}", count(files, "recording"), folder.display()));
-    }
+    let played = played.expect("there are two players or more");
     let names: Vec<&str> = players.iter().map(|player| player.name.as_str()).collect();
     let text = if args.json {
-        format!("{}\n", to_json(args, &names, &under, &meetings))
+        format!("{}\n", to_json(args, &names, &played, &meetings))
     } else {
-        to_text(args, &names, &under, &meetings)
+        to_text(args, &names, &played, &meetings)
     };
     print(&text)?;
     if let Some(path) = &args.out {
         let lines: String = meetings.iter().flat_map(|meeting| lines(&names, meeting)).collect();
         files::write(path, lines.as_bytes()).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    if let Some(folder) = &args.record_dir {
+        let stems = stems(names.into_iter());
+        for Meeting { players: both, pairs, .. } in &meetings {
+            let path = |name: &str| folder.join(name);
+            let stem = both.map(|player| stems[player].as_str()).join("-vs-");
+            let both = both.map(|player| &players[player]);
+            record(&client, args, &rules, both, pairs, &stem, path).await?;
+        }
+        let files = meetings.iter().map(|meeting| 2 * meeting.pairs.len() as u64).sum();
+        say(format_args!("{} in {}", count(files, "recording"), folder.display()));
     }
     Ok(())
 }
@@ -215,9 +220,9 @@ fn match_players(args: &MatchArgs) -> anyhow::Result<(Vec<MatchPlayer>, RulesCho
     let (mut players, mut shown) = (Vec::new(), 0);
     for player in &args.players {
         if let Some(program) = bot_command(player) {
-            let words = [&program.path].into_iter().chain(&program.args);
+            let file = Path::new(&program.path).file_name().unwrap_or(&program.path);
+            let words = [file].into_iter().chain(program.args.iter().map(AsRef::as_ref));
             let name = words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
-            let name = name[name.rfind(std::path::is_separator).map_or(0, |at| at + 1)..].to_owned();
             players.push(MatchPlayer { name, player: HostedPlayer::Bot(program), policy: None });
             continue;
         }
@@ -243,12 +248,12 @@ async fn play(
     rules: &RulesChoice,
     players: &[MatchPlayer],
     meeting: [usize; 2],
-) -> anyhow::Result<(Meeting, MatchRules)> {
+) -> anyhow::Result<(Meeting, PlayedRules)> {
     let both = meeting.map(|player| &players[player]);
     let label = format!("{} against {}", both[0].name, both[1].name);
     let seeds: Vec<u64> = (0..args.pairs).map(|pair| word(args.seed, Tag::Game, pair.into())).collect();
     let at_once = if args.sprt.is_some() { PAIRS_AT_ONCE } else { seeds.len() };
-    let (mut meeting, mut under) = (Meeting { players: meeting, pairs: Vec::new(), verdict: None }, None);
+    let (mut meeting, mut played) = (Meeting { players: meeting, pairs: Vec::new(), verdict: None }, None);
     for seeds in seeds.chunks(at_once) {
         let is_served = both.iter().all(|player| player.policy.is_some());
         let (pairs, now) = if is_served {
@@ -258,7 +263,7 @@ async fn play(
             host(args, rules, both, seeds, &label).await?
         };
         meeting.pairs.extend(pairs);
-        under = Some(now);
+        played = Some(now);
         if let Some(SprtTest { sprt, .. }) = args.sprt {
             let (taken, verdict) = sprt.decide(meeting.pairs.iter().map(PlayedPair::outcomes));
             meeting.verdict = Some(verdict);
@@ -269,7 +274,7 @@ async fn play(
             }
         }
     }
-    Ok((meeting, under.expect("there is a pair to play")))
+    Ok((meeting, played.expect("there is a pair to play")))
 }
 
 /// Lets servers play pairs of matches.
@@ -278,7 +283,7 @@ async fn served(
     request: &EvaluationRequest,
     label: &str,
     seeds: &[u64],
-) -> anyhow::Result<(Vec<PlayedPair>, MatchRules)> {
+) -> anyhow::Result<(Vec<PlayedPair>, PlayedRules)> {
     let mut progress = GamesProgress::new(label);
     let evaluated = client.evaluate_all(request, |now| progress.show(now)).await;
     drop(progress);
@@ -290,7 +295,7 @@ async fn served(
     };
     let pairs = seeds.iter().zip(evaluated.games(0).chunks_exact(2)).map(pair).collect();
     let Started { preset, rules, rules_version, .. } = evaluated.started;
-    Ok((pairs, MatchRules { preset, rules, rules_version }))
+    Ok((pairs, PlayedRules { preset, rules, rules_version }))
 }
 
 /// Plays pairs of matches with a bot here.
@@ -300,7 +305,7 @@ async fn host(
     both: [&MatchPlayer; 2],
     seeds: &[u64],
     label: &str,
-) -> anyhow::Result<(Vec<PlayedPair>, MatchRules)> {
+) -> anyhow::Result<(Vec<PlayedPair>, PlayedRules)> {
     let wrong = |error: String| UsageError(format!("rules: {error}"));
     let resolved = ResolvedRules::try_from(rules).map_err(|error| wrong(error.to_string()))?;
     tbp::check_match_rules(&resolved.rules).map_err(|error| wrong(error.to_string()))?;
@@ -322,7 +327,7 @@ async fn host(
     let pairs = pairs.await?;
     drop(progress);
     let (preset, rules_version) = (resolved.preset.to_owned(), RULES_VERSION.to_owned());
-    Ok((pairs, MatchRules { preset, rules: resolved.rules, rules_version }))
+    Ok((pairs, PlayedRules { preset, rules: resolved.rules, rules_version }))
 }
 
 /// Both matches of each seed.
@@ -341,33 +346,48 @@ fn request(
     }
 }
 
-/// Records the matches of two players, which servers play again: one file per match, in a folder.
+/// Writes recordings of the matches of two players, which servers play again: one file per match.
 async fn record(
     client: &Client,
     args: &MatchArgs,
     rules: &RulesChoice,
-    [first, second]: [&MatchPlayer; 2],
+    both: [&MatchPlayer; 2],
     pairs: &[PlayedPair],
-    folder: &Path,
+    stem: &str,
+    path: impl Fn(&str) -> PathBuf,
 ) -> anyhow::Result<()> {
     let seeds: Vec<u64> = pairs.iter().map(|pair| pair.seed).collect();
-    let indices: Vec<(u32, u32)> = (0..seeds.len() as u32).map(|index| (0, index)).collect();
-    let recordings = if first.policy.is_some() && second.policy.is_some() {
-        client.record(&request(args, rules, [first, second], &seeds), &indices).await?
+    let recordings = if both.iter().all(|player| player.policy.is_some()) {
+        let indices: Vec<(u32, u32)> = (0..seeds.len() as u32).map(|index| (0, index)).collect();
+        client.record(&request(args, rules, both, &seeds), &indices).await?
     } else {
         pairs.iter().flat_map(|pair| pair.recordings.clone()).collect()
     };
     let digits = pairs.len().to_string().len();
-    let stem = stems([first, second].map(|player| player.name.as_str()).into_iter()).join("-vs-");
     for (number, recording) in recordings.into_iter().enumerate() {
         let (pair, side) = (number / 2, number % 2);
-        let mut names = [&first.name, &second.name].map(String::clone);
+        let origin = match recording.origin.as_str() {
+            "" => format!("match {} of pair {pair} with seed {}", side + 1, seeds[pair]),
+            fault => format!("match {} of pair {pair} with seed {}: {fault}", side + 1, seeds[pair]),
+        };
+        let mut theirs = recording.opponent.context("a server recorded a match without its other side")?;
+        let ours = [&recording.outcome, &theirs.outcome][side];
+        let game = &pairs[pair].games[side];
+        if (ours.pieces, ours.lines) != (game.pieces, game.lines) {
+            bail!(
+                "{origin} has {} pieces and {} lines when it is played again, expected {} and {}; --max-pieces makes matches shorter",
+                ours.pieces,
+                ours.lines,
+                game.pieces,
+                game.lines
+            );
+        }
+        let mut names = both.map(|player| player.name.clone());
         names.rotate_right(side);
         let [player, opponent] = names;
-        let theirs = recording.opponent.map(|other| RecordedOpponent { player: opponent, ..other });
-        let origin = format!("match {} of pair {pair} with seed {}", side + 1, seeds[pair]);
-        let recording = Recording { player, origin, opponent: theirs, ..recording };
-        recordings::write(&folder.join(format!("{stem}-{pair:0digits$}-{}.json", side + 1)), &recording)?;
+        theirs.player = opponent;
+        let recording = Recording { player, origin, opponent: Some(theirs), ..recording };
+        recordings::write(&path(&format!("{stem}-{pair:0digits$}-{}.json", side + 1)), &recording)?;
     }
     Ok(())
 }
@@ -408,7 +428,7 @@ fn estimate(estimate: Option<EloEstimate>) -> Value {
     estimate.map_or(Value::Null, |EloEstimate { elo, ci95 }| json!({"elo": elo, "ci95": [ci95.0, ci95.1]}))
 }
 
-fn to_json(args: &MatchArgs, names: &[&str], under: &MatchRules, meetings: &[Meeting]) -> Value {
+fn to_json(args: &MatchArgs, names: &[&str], played: &PlayedRules, meetings: &[Meeting]) -> Value {
     let test = |meeting: &Meeting, pairs: &Pentanomial| {
         let Some(SprtTest { lower, higher, sprt }) = args.sprt else { return Value::Null };
         let verdict = match meeting.verdict {
@@ -445,9 +465,9 @@ fn to_json(args: &MatchArgs, names: &[&str], under: &MatchRules, meetings: &[Mee
         Err(problem) => json!(problem),
     };
     json!({
-        "rules": under.preset,
-        "rules_changes": changes(&under.preset, &under.rules),
-        "rules_version": under.rules_version,
+        "rules": played.preset,
+        "rules_changes": changes(&played.preset, &played.rules),
+        "rules_version": played.rules_version,
         "seed": args.seed.to_string(),
         "max_pieces": args.max_pieces,
         "meetings": meetings.iter().map(of_meeting).collect::<Vec<_>>(),
@@ -469,8 +489,8 @@ fn ratings<'a>(names: &[&'a str], meetings: &[Meeting]) -> Result<Vec<(&'a str, 
     Ok(rated)
 }
 
-fn to_text(args: &MatchArgs, names: &[&str], under: &MatchRules, meetings: &[Meeting]) -> String {
-    let mut text = format!("{}, seed {}\n", in_words(&under.preset, &under.rules), args.seed);
+fn to_text(args: &MatchArgs, names: &[&str], played: &PlayedRules, meetings: &[Meeting]) -> String {
+    let mut text = format!("{}, seed {}\n", in_words(&played.preset, &played.rules), args.seed);
     let elo = |estimate: Option<EloEstimate>| {
         estimate.map_or_else(String::new, |EloEstimate { elo, ci95 }| {
             format!("{elo:+.1}  [{:+.1}, {:+.1}]", ci95.0, ci95.1)

@@ -63,6 +63,19 @@ impl Course {
         self.opponent.as_deref()
     }
 
+    /// Both sides of a match, or the only one.
+    pub fn sides(&self) -> impl Iterator<Item = &Course> {
+        [Some(self), self.opponent()].into_iter().flatten()
+    }
+
+    /// A side.
+    ///
+    /// # Panics
+    /// When there is no such side.
+    pub fn side(&self, side: usize) -> &Course {
+        self.sides().nth(side).expect("a side of the game")
+    }
+
     /// Number of actions so far: placements or keys.
     pub fn steps(&self) -> u64 {
         self.statistics().steps

@@ -82,7 +82,7 @@ pub enum RecordingError {
     #[error("start: is set, expected none: a recorded match begins with empty playfields")]
     StartOfMatch,
     /// A match without its other side, or another game with one.
-    #[error("opponent: is {}, expected the opposite under rules with players {players}", if *players == 2 { "missing" } else { "set" })]
+    #[error("opponent: is {}", if *players == 2 { "missing, and rules with players 2 have two sides" } else { "set, and the rules have players 1" })]
     Opponent { players: u8 },
     /// Sides of a match with different numbers of turns.
     #[error("opponent.actions: has {got}, expected {expected}, one per turn")]

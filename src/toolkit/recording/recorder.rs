@@ -76,11 +76,8 @@ impl Recorder {
         let [first, second] = &self.actions;
         self.timeline.seek(first.len(), |step| [first[step], second.get(step).copied().unwrap_or(0)]);
         self.timeline.forget_future();
-        let course = self.timeline.course();
-        let pieces =
-            [Some(course), course.opponent()].map(|side| side.map_or(0, |side| side.statistics().pieces));
-        for (lines, pieces) in self.landing_lines.iter_mut().zip(pieces) {
-            lines.truncate(pieces as usize);
+        for (lines, side) in self.landing_lines.iter_mut().zip(self.timeline.course().sides()) {
+            lines.truncate(side.statistics().pieces as usize);
         }
     }
 

@@ -82,8 +82,7 @@ impl Replay {
                 }
             };
             let course = timeline.course();
-            let sides = [Some(course), course.opponent()].into_iter().flatten();
-            for (side, (course, played)) in sides.zip(landed).enumerate() {
+            for (side, (course, played)) in course.sides().zip(landed).enumerate() {
                 let Some(played) = played else { continue };
                 let recorded = lines[side].next();
                 if difference.is_none() && recorded != Some(played) {

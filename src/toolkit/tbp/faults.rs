@@ -105,7 +105,7 @@ impl std::fmt::Display for End {
 
 impl BotFault {
     /// Whether the bot listens and could go on.
-    pub(super) fn could_go_on(&self) -> bool {
+    pub fn could_go_on(&self) -> bool {
         matches!(self, BotFault::GaveUp | BotFault::IllegalMove { .. })
     }
 

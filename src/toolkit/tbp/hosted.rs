@@ -102,7 +102,23 @@ impl<'a> BotSeat<'a> {
     /// [`Broken`] if the bot has no legal move, or makes another fault.
     pub fn choose(&mut self, course: &Course) -> Result<(Move, Placement), Broken> {
         self.wait()?;
-        self.tell(&FrontEndMessage::Suggest)?;
+        self.ask()?;
+        self.answer(course)
+    }
+
+    /// Asks the bot for its move.
+    ///
+    /// # Errors
+    /// [`Broken`] if the bot does not listen.
+    pub fn ask(&self) -> Result<(), Broken> {
+        Ok(self.tell(&FrontEndMessage::Suggest)?)
+    }
+
+    /// The move of a bot that was [asked](BotSeat::ask), as of [`BotSeat::choose`].
+    ///
+    /// # Errors
+    /// [`Broken`] if the bot has no legal move, or makes another fault.
+    pub fn answer(&mut self, course: &Course) -> Result<(Move, Placement), Broken> {
         let Suggestion { moves, .. } = match self.hear("suggestion")? {
             BotMessage::Suggestion(suggestion) => suggestion,
             other => return Err(out_of_turn(&other, "suggestion").into()),
@@ -153,8 +169,11 @@ impl<'a> BotSeat<'a> {
         }
     }
 
-    /// Gives the bot its time to think. Fails as soon as all games must stop.
-    fn wait(&self) -> Result<(), Broken> {
+    /// Gives the bot its time to think.
+    ///
+    /// # Errors
+    /// [`Broken::Stopped`] as soon as all games must stop.
+    pub fn wait(&self) -> Result<(), Broken> {
         let until = Instant::now() + self.limits.think;
         loop {
             if self.limits.is_stopped.load(Ordering::Relaxed) {

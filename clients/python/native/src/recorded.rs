@@ -89,7 +89,9 @@ fn played(
     player: &str,
     origin: &str,
 ) -> PyResult<Option<Recording>> {
-    if setup.rules.is_match() != opponent.is_some() {
+    if setup.rules.is_match() != opponent.is_some()
+        || opponent.is_some_and(|theirs| theirs.len() != actions.len())
+    {
         return Ok(None);
     }
     let mut recorder = Recorder::new(setup).map_err(unplayable)?;

@@ -84,7 +84,7 @@ impl PyReplay {
     /// The scene after a number of steps, as a message `WatchedEnv`; of side 1 of a match, if there is one.
     fn scene<'py>(&self, py: Python<'py>, step: usize, side: usize) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let scene = self.at(py, step, |replay| {
-            let course = if side == 0 { Some(replay.course()) } else { replay.course().opponent() };
+            let course = replay.course().sides().nth(side);
             course
                 .map(|course| watching::encode_scene(&course.scene(), &course.rules().pieces).encode_to_vec())
         });
@@ -117,11 +117,10 @@ impl PyReplay {
 
 fn page(replay: &mut tetrion::recording::Replay) -> Value {
     let rules = *replay.course().rules();
-    let mut sides = vec![SidePage::new(replay.course())];
-    sides.extend(replay.course().opponent().map(SidePage::new));
+    let mut sides: Vec<SidePage> = replay.course().sides().map(SidePage::new).collect();
     while replay.forward() {
         let course = replay.course();
-        for (side, course) in sides.iter_mut().zip([Some(course), course.opponent()].into_iter().flatten()) {
+        for (side, course) in sides.iter_mut().zip(course.sides()) {
             side.step(course);
         }
     }

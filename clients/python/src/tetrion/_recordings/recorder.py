@@ -33,7 +33,7 @@ class Recorder:
     made from then on. Where keys move the pieces, a recording cannot begin with a piece on its way down; it begins with the
     next piece.
 
-    A match is one recording, of both its sides; one that goes on from a snapshot is not recorded.
+    A match is one recording, of both its sides; one that goes on from another snapshot is not recorded.
     """
 
     def __init__(
@@ -72,7 +72,8 @@ class Recorder:
             if alone is not None:
                 problem = f"has {alone} without {alone ^ 1}, expected both sides of a match"
                 raise InvalidArgumentError("env_ids", problem)
-        self._log = EpisodeLog(session._message, self._env_ids, begun=self._begun(), keep=self._keep)
+        sides = max(1, session._message.config.rules.players)
+        self._log = EpisodeLog(session._message, self._env_ids, begun=self._begun(), keep=sides * self._keep)
         session._listen(self._log)
 
     def _begun(self) -> list[int]:

@@ -109,7 +109,6 @@ fn rows_play_the_matches_of_their_seeds() {
     assert!(ends[0] > 0 && ends[1] > 0, "both sides have won: {ends:?}");
 }
 
-/// A match that a snapshot of both sides interrupts goes on as if nothing had happened.
 /// What a placement is listed to send is what it sends: with the chain, garbage among its rows, and a factor that grows.
 #[test]
 fn listed_attacks_are_those_of_steps() {
@@ -145,6 +144,7 @@ fn listed_attacks_are_those_of_steps() {
     }
 }
 
+/// A match that a snapshot of both sides interrupts goes on as if nothing had happened.
 #[test]
 fn snapshots_of_both_sides_continue_the_match() {
     for rules in presets() {

@@ -55,6 +55,22 @@ fn everything(request: pb::EnumeratePlacementsRequest) -> pb::EnumeratePlacement
     }
 }
 
+/// Four lines send four; under a factor of 1.5 six, in the first step from a drawing as in its list.
+#[tokio::test]
+async fn a_drawing_has_the_factor_with_which_games_begin() {
+    let server = start().await;
+    let garbage = pb::Garbage { multiplier: Some(1.5), ..Default::default() };
+    let rules = pb::Rules { preset: "tetrio".to_owned(), garbage: Some(garbage), ..Default::default() };
+    let rows = ["#########."; 4];
+    let drawn = positions::from_drawings(vec![drawing(&rows, "I")]);
+    let drawn = pb::Positions { rules: Some(rules), ..drawn };
+    let all = server.client().await.enumerate_placements(enumerate(drawn)).await.unwrap().into_inner();
+    let (attacks, lines) = (numbers(&all.attacks.unwrap()), numbers(&all.lines.unwrap()));
+    let four = lines.iter().position(|lines| *lines == 4.0).expect("an upright I in the well");
+    // A clear of everything sends five more, times the factor, rounded down.
+    assert_eq!(attacks[four], 6.0 + 7.0);
+}
+
 #[tokio::test]
 async fn the_same_positions_have_the_same_placements_wherever_they_come_from() {
     let server = start().await;

@@ -1,6 +1,7 @@
 //! Recorded matches are those of the engine, side by side, and a falsified one is found where it differs.
 
-use tetrion_core::engine::{EpisodeEnd, Live, Match, Placement, Rules};
+use tetrion_core::engine::{EpisodeEnd, Live, Match, Placement, Playfield, Rules, Tetromino};
+use tetrion_core::env::StartPosition;
 use tetrion_toolkit::picture::{Canvas, Layout, draw, moment, text};
 use tetrion_toolkit::recording::{
     Cell, Difference, Pieces, RecordedOpponent, Recorder, Recording, Replay, Scene, Setup,
@@ -122,9 +123,17 @@ fn what_is_no_match_is_refused() {
         spoil(&mut recording);
         assert_eq!(Replay::new(recording).unwrap_err().to_string(), expected);
     }
-    let opposite = "expected the opposite under rules with players";
-    check(|game| game.opponent = None, &format!("opponent: is missing, {opposite} 2"));
-    check(|game| game.setup.rules.players = 1, &format!("opponent: is set, {opposite} 1"));
+    check(|game| game.opponent = None, "opponent: is missing, and rules with players 2 have two sides");
+    check(|game| game.setup.rules.players = 1, "opponent: is set, and the rules have players 1");
+    check(
+        |game| {
+            let Rules { width, height, .. } = game.setup.rules;
+            let playfield = Playfield::empty(width, height);
+            let piece = Tetromino::T;
+            game.setup.start = Some(StartPosition { playfield, piece, queue: Vec::new(), held: None });
+        },
+        "start: is set, expected none: a recorded match begins with empty playfields",
+    );
     check(
         |game| game.opponent.as_mut().unwrap().actions.truncate(2),
         "opponent.actions: has 2, expected 3, one per turn",
