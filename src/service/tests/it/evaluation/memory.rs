@@ -98,7 +98,7 @@ async fn it_is_given_back_however_the_evaluation_ends() {
     // Its request is wrong.
     let wrong = pb::EvaluatePoliciesRequest { episodes_per_seed: 1 << 30, ..request() };
     assert_eq!(begin(wrong).await.unwrap_err().code(), Code::InvalidArgument);
-    assert_eq!(evaluations.memory().taken(), 0);
+    given_back(&evaluations).await;
 
     // Its caller leaves, before the first message and after it.
     drop(begin(endless()).await.unwrap());
