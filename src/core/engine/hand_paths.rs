@@ -51,12 +51,11 @@ impl HandPaths {
     /// The keys for one of those placements, at most [`MAX_KEYS`]. Empty if there would be more.
     ///
     /// ```
-    /// use tetrion_core::engine::{Chain, Hand, Key, Playfield, Rules, Tetromino};
+    /// use tetrion_core::engine::{Hand, Key, Playfield, Rules, Tetromino};
     /// use tetrion_core::placements::{Options, Position, enumerate};
     /// let rules = Rules::preset("guideline").unwrap();
     /// let hand = Some(Hand { current: Tetromino::O, other: Some(Tetromino::I) });
-    /// let (playfield, chain) = (Playfield::empty(10, 40), Chain::default());
-    /// let positions = [Position { playfield, hand, chain, falling: None }];
+    /// let positions = [Position::of(Playfield::empty(10, 40), hand)];
     /// let all = enumerate(&rules, &positions, None, Options { keys: true, ..Options::default() });
     /// let keys = |n: usize| &all.keys[all.key_offsets[n] as usize..all.key_offsets[n + 1] as usize];
     /// assert_eq!(keys(0), [Key::FarLeft, Key::HardDrop].map(|key| key as u8));
