@@ -113,6 +113,27 @@ impl ConnectionArgs {
     }
 }
 
+/// Who plays the games of a command: servers, or the services in this process.
+#[derive(Clone, Debug, clap::Args)]
+pub struct PlayingArgs {
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
+
+    /// Threads and kernel of games in this process.
+    #[command(flatten)]
+    pub computing: ComputingArgs,
+}
+
+impl PlayingArgs {
+    /// Connects to them.
+    ///
+    /// # Errors
+    /// The errors of [`connect`].
+    pub async fn connect(&self) -> anyhow::Result<Client> {
+        connect(&self.connection, &self.computing).await
+    }
+}
+
 /// Connects to the named servers, or to services in this process if none was named.
 ///
 /// # Errors

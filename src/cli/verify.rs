@@ -8,8 +8,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::computing::ComputingArgs;
-use super::connection::{ConnectionArgs, connect};
+use super::connection::PlayingArgs;
 use super::evaluate::{interval, number};
 use super::interrupt::run_until_stopped;
 use super::output::{ReaderLeft, print};
@@ -37,13 +36,9 @@ pub struct VerifyArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Servers that play the games.
+    /// Who plays the games.
     #[command(flatten)]
-    pub connection: ConnectionArgs,
-
-    /// Threads and kernel of games in this process.
-    #[command(flatten)]
-    pub computing: ComputingArgs,
+    pub playing: PlayingArgs,
 }
 
 /// The outcome of checking a result.
@@ -83,7 +78,7 @@ pub async fn verify(args: &VerifyArgs) -> anyhow::Result<Verification> {
     let folder = Folder::new(&args.folder);
     let (result, class) = folder.result()?;
     let num_recordings = result.num_recordings(class);
-    let pool = Pool::new(args.computing.threads as usize)?;
+    let pool = Pool::new(args.playing.computing.threads as usize)?;
     let (of_task, result_of_task) = (folder.clone(), result.clone());
     let replay = move || {
         let mut progress = WorkProgress::new("recordings");
@@ -114,7 +109,7 @@ async fn play(
     class: &Class,
     entrant: &Entrant,
 ) -> anyhow::Result<Vec<Problem>> {
-    let client = connect(&args.connection, &args.computing).await?;
+    let client = args.playing.connect().await?;
     let (name, request) = (&entrant.player.name, entrant.request(class));
     let pairs: Vec<(u32, u32)> = (0..result.num_recordings(class)).map(|game| (0, game)).collect();
     let mut problems = folder.compare_choices(name, &client.record(&request, &pairs).await?);

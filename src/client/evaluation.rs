@@ -358,11 +358,11 @@ impl LinkedServer {
         pairs: &[Pair],
     ) -> Result<Vec<Recording>, ClientError> {
         let mut recordings = BTreeMap::new();
-        let episodes = request.message().episodes_per_seed.max(1);
+        let all = pb::EvaluatePoliciesRequest { include_recordings: true, ..request.message() };
+        let episodes = all.episodes_per_seed.max(1);
         for pairs in pairs.chunks((MAX_RECORDED_GAMES / episodes) as usize) {
-            let mut message = request.message();
+            let mut message = all.clone();
             message.pairs = Some(write_pairs(pairs.iter().copied()));
-            message.include_recordings = true;
             let mut answers = self.evaluate(message).await?;
             while let Some(message) = answers.message().await.map_err(|status| self.error(&status))? {
                 if let Some(Message::Recording(message)) = message.event {

@@ -102,6 +102,15 @@ impl Contender {
         }
     }
 
+    /// Name in results of the contender that a user called `player`.
+    pub fn name(&self, player: &str, choice: PlayChoice) -> String {
+        match self {
+            Contender::Named(_) => title(player, choice),
+            Contender::Run(_) => title_of_weights(player, choice, self.play()),
+            Contender::Formula { name, .. } => title_of_weights(name, choice, self.play()),
+        }
+    }
+
     /// The policy of a request.
     pub fn policy(&self, choice: PlayChoice) -> Policy {
         match self {

@@ -205,14 +205,14 @@ impl PlayScreen {
     }
 
     /// The name of the opponent and its game, on the same pieces or in the match.
-    fn opponent(&self) -> Option<(&str, &Course)> {
+    fn other_game(&self) -> Option<(&str, &Course)> {
         let rival = self.rival.as_ref().map(|rival| (rival.name(), rival.course()));
         rival.or_else(|| self.opponent.as_ref().map(ChosenActions::name).zip(self.course().opponent()))
     }
 
     /// The results so far, one per line.
     pub fn report(&self) -> String {
-        let rival = self.against.as_ref().zip(self.opponent());
+        let rival = self.against.as_ref().zip(self.other_game());
         let rival = rival.map(|(who, (name, course))| result(&who.title(name), &course.outcome()));
         let you = result("you", &self.course().outcome());
         format!("{}\n{you}{}", self.series.game_in_words(self.game), rival.unwrap_or_default())
@@ -406,8 +406,8 @@ impl TerminalProgram for PlayScreen {
         let hint = self.hint.as_ref().map(|hint| hint.cells);
         let mut seats = vec![ScreenPlayer { name: "you", scene: self.scene(), hint, note: "" }];
         let stage = self.against.as_ref().and_then(Contender::stage).unwrap_or_default();
-        let end = self.opponent().and_then(|(_, course)| course.end()).map(|end| end.to_string());
-        if let Some((name, course)) = self.opponent() {
+        let end = self.other_game().and_then(|(_, course)| course.end()).map(|end| end.to_string());
+        if let Some((name, course)) = self.other_game() {
             let is_behind = course.outcome().pieces < self.course().outcome().pieces;
             let note = match &end {
                 Some(end) => end,

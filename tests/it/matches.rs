@@ -152,13 +152,13 @@ fn bots_meet_players() {
     assert!(said.contains("false loses the match with seed") && said.contains("expected info"), "{said}");
 }
 
-/// Its bots end with the command.
+/// The bots of a command end with it, however it is stopped.
 #[test]
 fn a_command_that_is_stopped_leaves_no_bot() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("stopped_match");
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
-    // It says who it is, and then nothing any more.
+    // A bot that writes down its number and says nothing.
     let script = folder.join("bot.sh");
     let number = folder.join("number");
     fs::write(&script, format!("echo $$ > {}\nexec sleep 60\n", number.display())).unwrap();

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use super::record::Selection;
-use crate::cli::computing::ComputingArgs;
-use crate::cli::connection::ConnectionArgs;
+use crate::cli::connection::PlayingArgs;
 use crate::cli::options::{games_range, loss_trials_range};
 use crate::cli::rules::{RulesArgs, rules_by_default};
 use crate::cli::search::SearchArgs;
@@ -83,11 +82,7 @@ pub struct EvaluateArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Servers that play the games.
+    /// Who plays the games.
     #[command(flatten)]
-    pub connection: ConnectionArgs,
-
-    /// Threads and kernel of games in this process.
-    #[command(flatten)]
-    pub computing: ComputingArgs,
+    pub playing: PlayingArgs,
 }

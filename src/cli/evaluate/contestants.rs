@@ -8,7 +8,7 @@ use anyhow::Context;
 use super::args::EvaluateArgs;
 use super::names::unique;
 use crate::input::UsageError;
-use crate::players::{Contender, monte_carlo, on_one_line, title, title_of_weights};
+use crate::players::{Contender, monte_carlo, on_one_line, title_of_weights};
 use crate::trainer::trained_weights;
 use crate::trainer::weights::{plain_numbers, read_text};
 use tetrion_client::{Features, Policy, PolicyKind, RulesChoice, WeightRows};
@@ -42,11 +42,7 @@ pub fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, Rule
     let names = args.players.iter().chain(&args.formula);
     for (player, contender) in names.zip(named.chain(formulas)) {
         let contender = contender?;
-        let name = match &contender {
-            Contender::Named(_) => title(player, choice),
-            Contender::Run(_) => title_of_weights(player, choice, contender.play()),
-            Contender::Formula { name, .. } => title_of_weights(name, choice, contender.play()),
-        };
+        let name = contender.name(player, choice);
         full_names.push(match &contender {
             Contender::Formula { .. } => title_of_weights(&on_one_line(player), choice, contender.play()),
             _ => name.clone(),

@@ -24,7 +24,6 @@ use self::contestants::{Contestant, contestants};
 use self::record::record;
 pub use self::record::stems;
 use self::report::{ContestantDifference, to_json, to_text};
-use super::connection::connect;
 use super::interrupt::run_until_stopped;
 use super::options::check_writable;
 use super::output::{print, say, stdout_columns};
@@ -70,7 +69,7 @@ async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
         let problem = || format!("cannot make the folder {}", folder.display());
         fs::create_dir_all(folder).with_context(problem)?;
     }
-    let client = connect(&args.connection, &args.computing).await?;
+    let client = args.playing.connect().await?;
     let mut rules_version = String::new();
     let (mut requests, mut evaluations) = (Vec::new(), Vec::new());
     let mut scores = Vec::new();

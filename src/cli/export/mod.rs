@@ -175,10 +175,7 @@ impl Pictures {
     fn new(args: &ExportArgs, replay: &Replay, steps: &RangeInclusive<usize>) -> Pictures {
         let recording = replay.recording();
         let rules = &recording.setup.rules;
-        let has_caption = !recording.player.is_empty()
-            || recording.opponent.as_ref().is_some_and(|side| !side.player.is_empty())
-            || replay.course().end().is_some()
-            || recording.outcome.end.is_some();
+        let has_caption = recording.has_words() || replay.course().end().is_some();
         // With keys, a piece takes several steps.
         let steps_per_piece = match recording.outcome.pieces {
             0 => 1.0,

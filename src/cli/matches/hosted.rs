@@ -1,7 +1,7 @@
 //! Matches with bots of the Tetris Bot Protocol, which are played here: a bot is a process on this machine.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -15,7 +15,7 @@ use tetrion_core::engine::rng::{Tag, word};
 use tetrion_core::engine::{EpisodeEnd, Rules};
 use tetrion_toolkit::recording::{Course, Outcome, Pieces, Recorder, Recording, Setup};
 use tetrion_toolkit::tbp::messages::Move;
-use tetrion_toolkit::tbp::{BotCommand, BotLimits, BotSeat, Broken, num_new};
+use tetrion_toolkit::tbp::{BotCommand, BotLimits, BotSeat, Broken, in_parallel, num_new};
 
 /// Prefix of a bot among the players.
 const BOT: &str = "tbp:";
@@ -46,7 +46,7 @@ pub struct HostedMatches {
     pub rules: Rules,
     pub max_pieces: u64,
     /// Pairs played in parallel.
-    pub jobs: usize,
+    pub jobs: u32,
     /// Time that a bot may think about each move.
     pub think: Duration,
 }
@@ -68,59 +68,30 @@ impl HostedMatches {
     pub async fn play(
         self,
         seeds: &[u64],
-        played: impl Fn(usize) + Send + Sync + 'static,
+        played: impl FnMut(usize) + Send + 'static,
     ) -> anyhow::Result<Vec<PlayedPair>> {
         let stop = StopOnDrop(Arc::default());
         let (is_stopped, seeds) = (stop.0.clone(), seeds.to_vec());
-        let pairs = tokio::task::spawn_blocking(move || self.play_all(&seeds, &is_stopped, &played)).await?;
+        let pairs = tokio::task::spawn_blocking(move || {
+            let pair = |number: u32| self.pair(number, seeds[number as usize], &is_stopped);
+            in_parallel(seeds.len() as u32, self.jobs, &is_stopped, pair, played)
+        });
+        let pairs = pairs.await?;
         drop(stop);
         pairs
     }
 
-    fn play_all(
-        &self,
-        seeds: &[u64],
-        is_stopped: &AtomicBool,
-        played: &(impl Fn(usize) + Sync),
-    ) -> anyhow::Result<Vec<PlayedPair>> {
-        let (next, done) = (AtomicUsize::new(0), Mutex::new((Vec::new(), played)));
-        std::thread::scope(|scope| {
-            let work = || -> anyhow::Result<()> {
-                while !is_stopped.load(Ordering::Relaxed) {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(&seed) = seeds.get(number) else { break };
-                    let pair = self.pair(number, seed, is_stopped);
-                    // A pair that cannot be played stops all others.
-                    let pair = pair.inspect_err(|_| is_stopped.store(true, Ordering::Relaxed));
-                    let Some(pair) = pair? else { break };
-                    let mut done = done.lock().expect("no thread has panicked");
-                    done.0.push((number, pair));
-                    (done.1)(done.0.len());
-                }
-                Ok(())
-            };
-            let workers: Vec<_> = (0..self.jobs).map(|_| scope.spawn(work)).collect();
-            for worker in workers {
-                worker.join().expect("no thread has panicked")?;
-            }
-            anyhow::Ok(())
-        })?;
-        let (mut pairs, _) = done.into_inner().expect("no thread has panicked");
-        pairs.sort_by_key(|(number, _)| *number);
-        Ok(pairs.into_iter().map(|(_, pair)| pair).collect())
-    }
-
     /// Both matches of a seed; `None` if they were stopped.
-    fn pair(&self, number: usize, seed: u64, is_stopped: &AtomicBool) -> anyhow::Result<Option<PlayedPair>> {
+    fn pair(&self, number: u32, seed: u64, is_stopped: &AtomicBool) -> anyhow::Result<Option<PlayedPair>> {
         let (mut games, mut recordings) = (Vec::new(), Vec::new());
         for side in [0, 1] {
             let Some((recording, ends)) = self.play_match(seed, side, is_stopped)? else { return Ok(None) };
             let theirs = &recording.opponent.as_ref().expect("a match").outcome;
             let Outcome { pieces, lines, score, .. } = *[&recording.outcome, theirs][side];
             games.push(PlayedGame {
-                game: (2 * number + side) as u64,
+                game: u64::from(2 * number) + side as u64,
                 policy: 0,
-                seed_index: number as u32,
+                seed_index: number,
                 episode: side as u32,
                 seed,
                 lines,
@@ -205,11 +176,12 @@ impl HostedMatches {
             for (side, seat) in seats.iter().enumerate() {
                 seat.prepare(course.side(side)).map_err(at_side(side))?;
             }
-            for (side, seat) in seats.iter().enumerate().filter(|(_, seat)| seat.is_bot()).take(1) {
-                seat.wait().map_err(at_side(side))?;
+            let bots = || seats.iter().enumerate().filter_map(|(side, seat)| Some((side, seat.bot()?)));
+            for (side, bot) in bots().take(1) {
+                bot.wait().map_err(at_side(side))?;
             }
-            for (side, seat) in seats.iter().enumerate() {
-                seat.ask().map_err(at_side(side))?;
+            for (side, bot) in bots() {
+                bot.ask().map_err(at_side(side))?;
             }
             let mut turn = [0; 2];
             for (side, seat) in seats.iter_mut().enumerate() {
@@ -235,8 +207,11 @@ enum MatchSeat<'a> {
 }
 
 impl MatchSeat<'_> {
-    fn is_bot(&self) -> bool {
-        matches!(self, MatchSeat::Bot(..))
+    fn bot(&self) -> Option<&BotSeat<'_>> {
+        match self {
+            MatchSeat::Bot(bot, _) => Some(bot),
+            MatchSeat::Pilot(_) => None,
+        }
     }
 
     fn enter(&mut self, rules: &Rules) -> Result<(), Broken> {
@@ -251,20 +226,6 @@ impl MatchSeat<'_> {
         match self {
             MatchSeat::Bot(bot, None) => bot.begin(course),
             MatchSeat::Bot(_, Some(_)) | MatchSeat::Pilot(_) => Ok(()),
-        }
-    }
-
-    fn wait(&self) -> Result<(), Broken> {
-        match self {
-            MatchSeat::Pilot(_) => Ok(()),
-            MatchSeat::Bot(bot, _) => bot.wait(),
-        }
-    }
-
-    fn ask(&self) -> Result<(), Broken> {
-        match self {
-            MatchSeat::Pilot(_) => Ok(()),
-            MatchSeat::Bot(bot, _) => bot.ask(),
         }
     }
 

@@ -6,21 +6,19 @@
 
 mod hosted;
 mod pair;
+mod report;
 
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use serde_json::{Value, json};
 
 use self::hosted::{HostedMatches, HostedPlayer, bot_command};
 use self::pair::PlayedPair;
-use crate::cli::computing::ComputingArgs;
-use crate::cli::connection::{ConnectionArgs, connect};
+use self::report::{MatchSettings, Meeting, PlayedRules, SprtTest, lines, sprt, to_json, to_text};
+use crate::cli::connection::PlayingArgs;
 use crate::cli::evaluate::stems;
 use crate::cli::interrupt::run_until_stopped;
 use crate::cli::options::check_writable;
@@ -30,17 +28,16 @@ use crate::cli::recordings;
 use crate::cli::rules::{RulesArgs, rules_by_default};
 use crate::cli::search::SearchArgs;
 use crate::input::UsageError;
-use crate::players::{Contender, title, title_of_weights};
+use crate::players::Contender;
 use crate::text::numbers::count;
-use crate::trainer::rules::{changes, in_words};
 use tetrion_client::{
     Client, EvaluationProgress, EvaluationRequest, PlayedGame, Policy, RulesChoice, Seeds, Started,
 };
+use tetrion_core::engine::RULES_VERSION;
 use tetrion_core::engine::rng::{Tag, word};
-use tetrion_core::engine::{EpisodeEnd, RULES_VERSION, Rules};
 use tetrion_protocol::limits::MAX_GAMES;
 use tetrion_protocol::rules::ResolvedRules;
-use tetrion_toolkit::ratings::{CrossTable, EloEstimate, MatchOutcome, Pentanomial, Sprt, SprtVerdict};
+use tetrion_toolkit::ratings::SprtVerdict;
 use tetrion_toolkit::recording::Recording;
 use tetrion_toolkit::{files, tbp};
 
@@ -102,30 +99,9 @@ pub struct MatchArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Servers that play the matches.
+    /// Who plays the games.
     #[command(flatten)]
-    pub connection: ConnectionArgs,
-
-    /// Threads and kernel of matches in this process.
-    #[command(flatten)]
-    pub computing: ComputingArgs,
-}
-
-/// The test of `--sprt`, with error rates of 5 % each.
-#[derive(Clone, Copy, Debug)]
-pub struct SprtTest {
-    lower: f64,
-    higher: f64,
-    sprt: Sprt,
-}
-
-fn sprt(text: &str) -> Result<SprtTest, String> {
-    let numbers = text
-        .split_once(',')
-        .and_then(|(lower, higher)| Some((lower.trim().parse().ok()?, higher.trim().parse().ok()?)));
-    let (lower, higher) = numbers.ok_or("expected two numbers such as 0,20")?;
-    let sprt = Sprt::new(lower, higher, 0.05, 0.05).map_err(|error| error.to_string())?;
-    Ok(SprtTest { lower, higher, sprt })
+    pub playing: PlayingArgs,
 }
 
 /// A player with its name in the results.
@@ -134,21 +110,6 @@ struct MatchPlayer {
     player: HostedPlayer,
     /// The policy for a server; `None` for a bot.
     policy: Option<Policy>,
-}
-
-/// The rules under which matches were played.
-struct PlayedRules {
-    preset: String,
-    rules: Rules,
-    rules_version: String,
-}
-
-/// All matches of two players.
-struct Meeting {
-    /// Numbers of the players.
-    players: [usize; 2],
-    pairs: Vec<PlayedPair>,
-    verdict: Option<SprtVerdict>,
 }
 
 /// Plays the matches, and prints a table or a JSON object.
@@ -175,7 +136,7 @@ async fn meet(args: &MatchArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.out {
         check_writable(path)?;
     }
-    let client = connect(&args.connection, &args.computing).await?;
+    let client = args.playing.connect().await?;
     let (mut meetings, mut played) = (Vec::new(), None);
     for second in 1..players.len() {
         for first in 0..second {
@@ -186,10 +147,11 @@ async fn meet(args: &MatchArgs) -> anyhow::Result<()> {
     }
     let played = played.expect("there are two players or more");
     let names: Vec<&str> = players.iter().map(|player| player.name.as_str()).collect();
+    let settings = MatchSettings { seed: args.seed, max_pieces: args.max_pieces, test: args.sprt };
     let text = if args.json {
-        format!("{}\n", to_json(args, &names, &played, &meetings))
+        format!("{}\n", to_json(&settings, &names, &played, &meetings))
     } else {
-        to_text(args, &names, &played, &meetings)
+        to_text(&settings, &names, &played, &meetings)
     };
     print(&text)?;
     if let Some(path) = &args.out {
@@ -227,11 +189,7 @@ fn match_players(args: &MatchArgs) -> anyhow::Result<(Vec<MatchPlayer>, RulesCho
             continue;
         }
         let contender = Contender::new(player)?;
-        let name = match &contender {
-            Contender::Named(_) => title(player, choice),
-            Contender::Run(_) => title_of_weights(player, choice, contender.play()),
-            Contender::Formula { name, .. } => title_of_weights(name, choice, contender.play()),
-        };
+        let name = contender.name(player, choice);
         shown = shown.max(choice.or(contender.play()).search.pieces_shown());
         let policy = Some(contender.policy(choice));
         players.push(MatchPlayer { name, player: HostedPlayer::Contender(contender), policy });
@@ -315,17 +273,15 @@ async fn host(
         choice: args.search.choice(),
         rules: resolved.rules,
         max_pieces: args.max_pieces,
-        jobs: args.jobs as usize,
+        jobs: args.jobs,
         think: Duration::from_millis(args.think),
     };
-    let (progress, num_games) = (Arc::new(Mutex::new(GamesProgress::new(label))), 2 * seeds.len() as u64);
-    let shown = progress.clone();
+    let (mut progress, num_games) = (GamesProgress::new(label), 2 * seeds.len() as u64);
     let pairs = matches.play(seeds, move |pairs| {
         let now = EvaluationProgress { games: 2 * pairs as u64, num_games, ..EvaluationProgress::default() };
-        shown.lock().expect("no thread has panicked").show(now);
+        progress.show(now);
     });
     let pairs = pairs.await?;
-    drop(progress);
     let (preset, rules_version) = (resolved.preset.to_owned(), RULES_VERSION.to_owned());
     Ok((pairs, PlayedRules { preset, rules: resolved.rules, rules_version }))
 }
@@ -390,153 +346,4 @@ async fn record(
         recordings::write(&path(&format!("{stem}-{pair:0digits$}-{}.json", side + 1)), &recording)?;
     }
     Ok(())
-}
-
-impl Meeting {
-    fn pentanomial(&self) -> Pentanomial {
-        let mut counts = Pentanomial::default();
-        self.pairs.iter().for_each(|pair| counts.add(pair.outcomes()));
-        counts
-    }
-
-    /// Matches that the first player has won, drawn and lost.
-    fn results(&self) -> [usize; 3] {
-        let all = || self.pairs.iter().flat_map(PlayedPair::outcomes);
-        [MatchOutcome::Win, MatchOutcome::Draw, MatchOutcome::Loss]
-            .map(|kind| all().filter(|outcome| *outcome == kind).count())
-    }
-}
-
-/// A line of the file for each pair.
-fn lines(names: &[&str], meeting: &Meeting) -> Vec<String> {
-    let [first, second] = meeting.players.map(|player| names[player]);
-    let line = |PlayedPair { seed, games, .. }: &PlayedPair| {
-        let games = games.iter().enumerate().map(|(side, game)| {
-            let PlayedGame { lines, pieces, score, end, .. } = game;
-            json!({"side": side, "end": EpisodeEnd::name(*end), "pieces": pieces, "lines": lines, "score": score})
-        });
-        let matches: Vec<Value> = games.collect();
-        format!(
-            "{}\n",
-            json!({"first": first, "second": second, "seed": seed.to_string(), "matches": matches})
-        )
-    };
-    meeting.pairs.iter().map(line).collect()
-}
-
-fn estimate(estimate: Option<EloEstimate>) -> Value {
-    estimate.map_or(Value::Null, |EloEstimate { elo, ci95 }| json!({"elo": elo, "ci95": [ci95.0, ci95.1]}))
-}
-
-fn to_json(args: &MatchArgs, names: &[&str], played: &PlayedRules, meetings: &[Meeting]) -> Value {
-    let test = |meeting: &Meeting, pairs: &Pentanomial| {
-        let Some(SprtTest { lower, higher, sprt }) = args.sprt else { return Value::Null };
-        let verdict = match meeting.verdict {
-            Some(SprtVerdict::AcceptsHigher) => "accepts_higher",
-            Some(SprtVerdict::AcceptsLower) => "accepts_lower",
-            _ => "goes_on",
-        };
-        let ratio = sprt.log_likelihood_ratio(pairs);
-        let (low, high) = sprt.bounds();
-        json!({"lower": lower, "higher": higher, "log_likelihood_ratio": ratio, "bounds": [low, high], "verdict": verdict})
-    };
-    let of_meeting = |meeting: &Meeting| {
-        let pairs = meeting.pentanomial();
-        let [won, drawn, lost] = meeting.results();
-        json!({
-            "first": names[meeting.players[0]],
-            "second": names[meeting.players[1]],
-            "pairs": pairs.num_pairs(),
-            "pentanomial": pairs.counts,
-            "won": won,
-            "drawn": drawn,
-            "lost": lost,
-            "score": pairs.score(),
-            "elo": estimate(pairs.elo()),
-            "normalized_elo": estimate(pairs.normalized_elo()),
-            "sprt": test(meeting, &pairs),
-        })
-    };
-    let ratings = match ratings(names, meetings) {
-        Ok(ratings) => ratings
-            .iter()
-            .map(|(name, elo, error)| json!({"name": name, "elo": elo, "standard_error": error}))
-            .collect(),
-        Err(problem) => json!(problem),
-    };
-    json!({
-        "rules": played.preset,
-        "rules_changes": changes(&played.preset, &played.rules),
-        "rules_version": played.rules_version,
-        "seed": args.seed.to_string(),
-        "max_pieces": args.max_pieces,
-        "meetings": meetings.iter().map(of_meeting).collect::<Vec<_>>(),
-        "ratings": ratings,
-    })
-}
-
-/// Players from the strongest on: name, Elo relative to the first player, and its standard error.
-fn ratings<'a>(names: &[&'a str], meetings: &[Meeting]) -> Result<Vec<(&'a str, f64, f64)>, String> {
-    let mut table = CrossTable::new(names.len() as u32);
-    for meeting in meetings {
-        let [first, second] = meeting.players.map(|player| player as u32);
-        table.add(first, second, &meeting.pentanomial());
-    }
-    let ratings = table.ratings(0).map_err(|error| error.to_string())?;
-    let mut rated: Vec<_> =
-        names.iter().zip(ratings).map(|(name, rating)| (*name, rating.elo, rating.standard_error)).collect();
-    rated.sort_by(|(_, one, _), (_, other, _)| other.total_cmp(one));
-    Ok(rated)
-}
-
-fn to_text(args: &MatchArgs, names: &[&str], played: &PlayedRules, meetings: &[Meeting]) -> String {
-    let mut text = format!("{}, seed {}\n", in_words(&played.preset, &played.rules), args.seed);
-    let elo = |estimate: Option<EloEstimate>| {
-        estimate.map_or_else(String::new, |EloEstimate { elo, ci95 }| {
-            format!("{elo:+.1}  [{:+.1}, {:+.1}]", ci95.0, ci95.1)
-        })
-    };
-    for meeting in meetings {
-        let [first, second] = meeting.players.map(|player| names[player]);
-        let pairs = meeting.pentanomial();
-        let [won, drawn, lost] = meeting.results();
-        let score = 100.0 * pairs.score().unwrap_or(0.5);
-        let _ = write!(
-            text,
-            "\n{first} against {second}: {}\n  won {won}, drawn {drawn}, lost {lost}; score {score:.1} %\n  pairs with 0, 1/2, 1, 3/2, 2 points: {}\n  Elo {}\n  normalized Elo {}\n",
-            count(pairs.num_pairs(), "pair"),
-            pairs.counts.map(|count| count.to_string()).join(" "),
-            elo(pairs.elo()),
-            elo(pairs.normalized_elo()),
-        );
-        if let (Some(SprtTest { lower, higher, sprt }), Some(verdict)) = (args.sprt, meeting.verdict) {
-            let said = match verdict {
-                SprtVerdict::AcceptsHigher => {
-                    format!("{first} is stronger by {higher} normalized Elo or more")
-                }
-                SprtVerdict::AcceptsLower => {
-                    format!("{first} is stronger by no more than {lower} normalized Elo")
-                }
-                SprtVerdict::GoesOn => "undecided: more --pairs are needed".to_owned(),
-            };
-            let ((low, high), ratio) = (sprt.bounds(), sprt.log_likelihood_ratio(&pairs));
-            let _ = writeln!(
-                text,
-                "  test of {lower} against {higher}: {said} ({ratio:.2} of {low:.2} to {high:.2})"
-            );
-        }
-    }
-    if names.len() > 2 {
-        let _ = match ratings(names, meetings) {
-            Ok(rated) => {
-                let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-                let rows = rated.iter().map(|(name, elo, error)| {
-                    format!("  {name:width$}  {elo:+8.1} +- {:.1}\n", 1.96 * error)
-                });
-                writeln!(text, "\nRatings in Elo, with {} at 0:\n{}", names[0], rows.collect::<String>())
-            }
-            Err(problem) => writeln!(text, "\nNo ratings: {problem}"),
-        };
-    }
-    text
 }

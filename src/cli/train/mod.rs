@@ -20,7 +20,7 @@ use std::process::ExitCode;
 
 use self::run::RunArgs;
 use self::training::follow;
-use super::connection::{TrainingPage, connect};
+use super::connection::TrainingPage;
 use crate::trainer::learning::Learning;
 use crate::trainer::lessons;
 use crate::trainer::run::create;
@@ -38,7 +38,7 @@ pub fn run(args: TrainArgs) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let code = runtime.block_on(async {
         let run = method.run();
-        let client = &connect(&run.connection, &run.computing).await?;
+        let client = &run.playing.connect().await?;
         let page = TrainingPage::open().await?;
         match (&args.resume, &method) {
             (Some(folder), _) => resume(folder, run, client, &page).await,

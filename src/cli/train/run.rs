@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{RangedI64ValueParser, TypedValueParser};
 
-use crate::cli::computing::ComputingArgs;
-use crate::cli::connection::ConnectionArgs;
+use crate::cli::connection::PlayingArgs;
 use crate::cli::options::{games_range, loss_trials_range, one_of};
 use crate::cli::rules::RulesArgs;
 use crate::cli::search::SearchArgs;
@@ -73,13 +72,9 @@ pub struct RunArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Servers that play the games.
+    /// Who plays the games.
     #[command(flatten)]
-    pub connection: ConnectionArgs,
-
-    /// Threads and kernel of games in this process.
-    #[command(flatten)]
-    pub computing: ComputingArgs,
+    pub playing: PlayingArgs,
 }
 
 /// Options of methods that score candidates by whole games.

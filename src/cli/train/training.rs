@@ -121,7 +121,7 @@ pub async fn follow(
         (true, generations) => format!("resuming {folder} after generation {generations}"),
     });
     display.say(&format!("its learning curve grows at {}", page.url));
-    if !args.connection.server.is_empty() {
+    if !args.playing.connection.server.is_empty() {
         // Evaluations are ordinary calls, so a server's page shows the calls but no learning curve.
         let pages = client.pages().await;
         if !pages.is_empty() {

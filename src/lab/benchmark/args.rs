@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use tetrion::benchmark::{CLASSES, Class};
-use tetrion::cli::computing::ComputingArgs;
-use tetrion::cli::connection::ConnectionArgs;
+use tetrion::cli::connection::PlayingArgs;
 use tetrion::cli::output::{shell_path, shell_word};
 use tetrion::cli::search::SearchArgs;
 use tetrion::engine::NamedChoice;
@@ -41,13 +40,9 @@ pub struct BenchmarkArgs {
     #[command(flatten)]
     pub search: SearchArgs,
 
-    /// Servers that play the games.
+    /// Who plays the games.
     #[command(flatten)]
-    pub connection: ConnectionArgs,
-
-    /// Threads and kernel of games in this process.
-    #[command(flatten)]
-    pub computing: ComputingArgs,
+    pub playing: PlayingArgs,
 }
 
 /// The parser of a class. `--help` shows a line per class.

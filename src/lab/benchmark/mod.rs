@@ -18,7 +18,6 @@ pub use self::args::BenchmarkArgs;
 use tetrion::benchmark::{
     BenchmarkPlayer, BenchmarkResult, Entrant, Folder, GameNumbers, NAME, OutsideGames, RESULT,
 };
-use tetrion::cli::connection::connect;
 use tetrion::cli::interrupt::INTERRUPTED;
 use tetrion::cli::output::{print, say};
 use tetrion::cli::progress::{GamesProgress, WorkProgress};
@@ -78,7 +77,7 @@ async fn play(
         entrant.player.name.clone_from(name);
         entrant.player.check_name().map_err(|problem| UsageError(format!("--{problem}")))?;
     }
-    let client = connect(&args.connection, &args.computing).await?;
+    let client = args.playing.connect().await?;
     folder.create()?;
     let name = &entrant.player.name;
     let request = entrant.request(class);
@@ -109,7 +108,7 @@ async fn read(
     let class = args.class;
     let name = args.name.clone().unwrap_or_default();
     let player = BenchmarkPlayer::recorded(&name).map_err(|problem| UsageError(format!("--{problem}")))?;
-    let pool = Pool::new(args.computing.threads as usize)?;
+    let pool = Pool::new(args.playing.computing.threads as usize)?;
     let source = recordings.to_owned();
     let check = move || {
         let mut progress = WorkProgress::new("recordings");

@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use tetrion::cli::computing::ComputingArgs;
-use tetrion::cli::connection::ConnectionArgs;
+use tetrion::cli::connection::PlayingArgs;
 use tetrion::cli::options::games_range;
 use tetrion::input::UsageError;
 use tetrion::names::did_you_mean;
@@ -48,13 +47,9 @@ pub struct ReproduceArgs {
     #[arg(long, value_name = "DIR")]
     pub write: Option<PathBuf>,
 
-    /// Servers that play the games.
+    /// Who plays the games.
     #[command(flatten)]
-    pub connection: ConnectionArgs,
-
-    /// Threads and kernel of games in this process.
-    #[command(flatten)]
-    pub computing: ComputingArgs,
+    pub playing: PlayingArgs,
 }
 
 impl ReproduceArgs {

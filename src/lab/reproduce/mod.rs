@@ -23,7 +23,6 @@ pub use self::args::ReproduceArgs;
 use self::experiments::{Experiment, ExperimentRow, RowPlayer, experiments};
 use self::report::{ExperimentReport, PlayedRow, RowReport};
 use self::search::search;
-use tetrion::cli::connection::connect;
 use tetrion::cli::interrupt::INTERRUPTED;
 use tetrion::cli::output::{print, say};
 use tetrion::cli::progress::{GamesProgress, rows_left};
@@ -88,7 +87,7 @@ pub fn run(args: ReproduceArgs) -> anyhow::Result<ExitCode> {
 }
 
 async fn reproduce(args: &ReproduceArgs, wanted: &[&Named]) -> anyhow::Result<()> {
-    let client = connect(&args.connection, &args.computing).await?;
+    let client = args.playing.connect().await?;
     if let Some(folder) = &args.write {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     }

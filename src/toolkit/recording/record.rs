@@ -156,6 +156,12 @@ impl Recording {
         Ok(())
     }
 
+    /// Whether a picture of it has words: a player's name, or how it ended.
+    pub fn has_words(&self) -> bool {
+        let players = [Some(&self.player), self.opponent.as_ref().map(|side| &side.player)];
+        players.into_iter().flatten().any(|name| !name.is_empty()) || self.outcome.end.is_some()
+    }
+
     /// The actions of a step: of a turn of both sides in a match, else of one player and 0.
     pub(super) fn turn(&self, step: usize) -> [u16; 2] {
         [self.actions[step], self.opponent.as_ref().map_or(0, |side| side.actions[step])]

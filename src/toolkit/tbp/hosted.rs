@@ -47,7 +47,7 @@ pub struct BotLimits<'a> {
     pub is_stopped: &'a AtomicBool,
 }
 
-/// A bot at a game that its host plays: one of its own, or a side of a match.
+/// A bot in a game that its host plays: alone, or on one side of a match.
 #[derive(Debug)]
 pub struct BotSeat<'a> {
     process: BotProcess,

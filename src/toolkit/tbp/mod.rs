@@ -17,6 +17,7 @@ pub mod moves;
 mod bot;
 mod faults;
 mod hosted;
+mod in_parallel;
 mod position;
 mod process;
 mod tournament;
@@ -24,6 +25,7 @@ mod tournament;
 pub use bot::{Bot, BotSetup, Reply};
 pub use faults::{BotFault, End};
 pub use hosted::{BotLimits, BotSeat, HostedGame, num_new};
+pub use in_parallel::in_parallel;
 pub use process::{BotCommand, Broken};
 pub use tournament::{CannotStart, Hosting, HostingProgress, play};
 

@@ -4,9 +4,7 @@
 //! plays equal games, with any number at a time.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::thread;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::recording::{Pieces, Recorder, Setup};
@@ -15,10 +13,8 @@ use tetrion_core::engine::rng::{Tag, word};
 
 use super::faults::End;
 use super::hosted::{BotGame, BotLimits, BotSeat, HostedGame};
+use super::in_parallel::in_parallel;
 use super::process::{BotCommand, Broken};
-
-/// How often the caller gets a progress report.
-const REPORT: Duration = Duration::from_millis(100);
 
 /// The games that a bot is to play, and its time limits.
 #[derive(Clone, Debug)]
@@ -65,39 +61,16 @@ pub fn play(
     hosting: &Hosting,
     mut report: impl FnMut(HostingProgress) -> bool,
 ) -> Result<Vec<HostedGame>, CannotStart> {
-    let (stop, next, pieces) = (AtomicBool::new(false), AtomicU32::new(0), AtomicU64::new(0));
-    let hall = Hall { hosting, stop: &stop, next: &next, pieces: &pieces };
-    let mut games: Vec<HostedGame> = Vec::new();
-    let mut failure = None;
-    thread::scope(|scope| {
-        let (ended, endings) = channel();
-        for _ in 0..hosting.jobs.clamp(1, hosting.games.max(1)) {
-            let ended = ended.clone();
-            scope.spawn(move || hall.play(&ended));
+    let (stop, pieces) = (AtomicBool::new(false), AtomicU64::new(0));
+    let hall = Hall { hosting, stop: &stop, pieces: &pieces };
+    let report = |games: usize| {
+        let progress = HostingProgress { games: games as u32, pieces: pieces.load(Ordering::Relaxed) };
+        if !report(progress) {
+            stop.store(true, Ordering::Relaxed);
         }
-        drop(ended);
-        loop {
-            match endings.recv_timeout(REPORT) {
-                Ok(Ok(game)) => games.push(game),
-                Ok(Err(error)) => {
-                    stop.store(true, Ordering::Relaxed);
-                    failure = Some(error);
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-            let progress =
-                HostingProgress { games: games.len() as u32, pieces: pieces.load(Ordering::Relaxed) };
-            if !report(progress) {
-                stop.store(true, Ordering::Relaxed);
-            }
-        }
-    });
-    if let Some(error) = failure {
-        return Err(CannotStart { program: hosting.program.path.clone(), error });
-    }
-    games.sort_by_key(|game| game.game);
-    Ok(games)
+    };
+    let games = in_parallel(hosting.games, hosting.jobs, &stop, |game| hall.play_game(game), report);
+    games.map_err(|error| CannotStart { program: hosting.program.path.clone(), error })
 }
 
 /// State shared by the playing threads.
@@ -105,26 +78,10 @@ pub fn play(
 struct Hall<'a> {
     hosting: &'a Hosting,
     stop: &'a AtomicBool,
-    next: &'a AtomicU32,
     pieces: &'a AtomicU64,
 }
 
 impl Hall<'_> {
-    /// Plays games until none are left.
-    fn play(self, ended: &Sender<io::Result<HostedGame>>) {
-        while !self.stop.load(Ordering::Relaxed) {
-            let game = self.next.fetch_add(1, Ordering::Relaxed);
-            if game >= self.hosting.games {
-                return;
-            }
-            if let Some(played) = self.play_game(game).transpose()
-                && ended.send(played).is_err()
-            {
-                return;
-            }
-        }
-    }
-
     /// Plays a game; `None` if it was stopped.
     fn play_game(self, game: u32) -> io::Result<Option<HostedGame>> {
         let Hosting { program, rules, seed, max_pieces, think, patience, .. } = self.hosting;

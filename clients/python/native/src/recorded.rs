@@ -42,8 +42,8 @@ pub(crate) fn read_recording<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Boun
     Ok(PyBytes::new(py, &recording::to_bytes(&recording)))
 }
 
-/// Records a game of a session with this configuration: from a seed, explicit pieces or a snapshot, and its actions; of a match,
-/// those of its other side too. Returns the message; None if nothing of the game can be recorded.
+/// Records a game of a session with this configuration: from a seed, explicit pieces or a snapshot, and its actions; in a
+/// match, also the actions of the other side. Returns the message; None if nothing of the game can be recorded.
 #[pyfunction]
 #[pyo3(signature = (config, actions, player, origin, *, opponent=None, seed=None, sequence=None, state=None))]
 #[allow(clippy::too_many_arguments)] // Python has them by name

@@ -95,10 +95,7 @@ impl PyReplay {
     fn picture<'py>(&self, py: Python<'py>, step: usize, cell: u32, palette: i32) -> PyResult<Picture<'py>> {
         let (pixels, layout) = self.at(py, step, |replay| {
             let recording = replay.recording();
-            let opponent = recording.opponent.as_ref().map_or("", |side| &side.player);
-            let players = [&recording.player, opponent];
-            let has_caption = players.iter().any(|name| !name.is_empty()) || recording.outcome.end.is_some();
-            let layout = Layout::new(&recording.setup.rules, cell, has_caption);
+            let layout = Layout::new(&recording.setup.rules, cell, recording.has_words());
             let moment = moment(replay, step);
             let mut pixels = Vec::with_capacity(3 * layout.width as usize * layout.height as usize);
             let marks = draw(&layout, &moment);
