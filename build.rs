@@ -22,7 +22,7 @@ const ROOTS: [&str; 4] = [
 ];
 
 /// What is read and written as JSON: the messages of files, and what they are made of.
-const AS_JSON: [&str; 38] = [
+const AS_JSON: [&str; 39] = [
     ".tetrion.v1.Policy",
     ".tetrion.v1.Weights",
     ".tetrion.v1.FeatureSelection",
@@ -40,6 +40,7 @@ const AS_JSON: [&str; 38] = [
     ".tetrion.v1.Greedy",
     ".tetrion.v1.Lookahead",
     ".tetrion.v1.Expectation",
+    ".tetrion.v1.Beam",
     ".tetrion.v1.ExpectationTerms",
     ".tetrion.v1.TerminalValue",
     ".tetrion.v1.Recording",

@@ -30,16 +30,8 @@ impl Listing {
             };
             let next: Vec<_> = game.preview().collect();
             let (playfield, odds) = (*game.playfield(), game.odds());
-            let sight = Sight {
-                rules: &rules,
-                playfield: &playfield,
-                piece,
-                next: &next,
-                held: game.held(),
-                odds,
-                lines: 0,
-                pieces: 0,
-            };
+            let sight =
+                Sight { next: &next, held: game.held(), odds, ..Sight::of(&rules, &playfield, piece) };
             positions.push(Position::of(playfield, game.hand()));
             let choice = agent.choose_of_hand(Kernel::best(), &sight);
             game.place(choice.placement).expect("a placement of the hand");

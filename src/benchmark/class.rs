@@ -203,5 +203,6 @@ fn in_words(search: Search) -> String {
         Search::Greedy => "greedy".to_owned(),
         Search::Lookahead { pieces } => format!("lookahead {pieces}"),
         Search::Expectation(expectation) => format!("expectation {}", expectation.pieces),
+        Search::Beam(beam) => format!("beam {}", beam.width),
     }
 }

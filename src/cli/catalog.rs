@@ -169,6 +169,7 @@ pub fn markdown() -> String {
                 ", expectation, a next piece shown"
             }
             Search::Expectation(_) => ", expectation",
+            Search::Beam(_) => ", beam",
             Search::Greedy | Search::Lookahead { .. } => "",
         };
         let made_for =

@@ -8,15 +8,16 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use tetrion_core::agents::{
-    EXPECTATION_SETTINGS, Expectation, LOOKAHEAD_SETTINGS, PlayChoice, Search, SearchSetting, TerminalValue,
+    BEAM_SETTINGS, Beam, EXPECTATION_SETTINGS, Expectation, LOOKAHEAD_SETTINGS, PlayChoice, Search,
+    SearchSetting, TerminalValue,
 };
 use tetrion_core::engine::{ChoiceValue, NamedChoice};
 
 /// The way controllers play. For absent flags, the controller decides.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
 pub struct SearchArgs {
-    /// How controllers and formulas use the next pieces: greedy, lookahead or expectation, with settings such as
-    /// expectation,placements=4 [default: the search of the controller or the weights]
+    /// How controllers and formulas use the next pieces: greedy, lookahead, expectation or beam, with settings such
+    /// as beam,width=32 [default: the search of the controller or the weights]
     #[arg(long, value_name = "METHOD[,SETTING=VALUE]...", value_parser = str::parse::<Search>, long_help = methods())]
     pub search: Option<Search>,
 
@@ -43,6 +44,8 @@ fn methods() -> String {
     text +=
         "\n\nexpectation: expectimax; use the next piece if it is shown, else the exact mean over all pieces";
     append_settings(&mut text, &EXPECTATION_SETTINGS, &Expectation::DEFAULT);
+    text += "\n\nbeam: follow many sequences of placements of the known pieces at once";
+    append_settings(&mut text, &BEAM_SETTINGS, &Beam::DEFAULT);
     text
 }
 

@@ -5,4 +5,4 @@ pub use tetrion_protocol::models::{Activation, Mlp, ModelShape, NTuple, TupleKin
 pub use tetrion_protocol::policies::{
     MonteCarlo, Play, PlayChoice, Policy, PolicyKind, TerminalValue, WeightRows,
 };
-pub use tetrion_protocol::search::{Expectation, Search, Terms};
+pub use tetrion_protocol::search::{Beam, Expectation, Search, Terms};

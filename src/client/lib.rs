@@ -32,7 +32,7 @@ mod version;
 mod watching;
 
 pub use choice::{
-    Activation, Expectation, Features, Mlp, ModelShape, MonteCarlo, NTuple, Play, PlayChoice, Policy,
+    Activation, Beam, Expectation, Features, Mlp, ModelShape, MonteCarlo, NTuple, Play, PlayChoice, Policy,
     PolicyKind, Search, TerminalValue, Terms, TupleKind, TuplePattern, WeightRows,
 };
 pub use connection::{ClientIdentity, ConnectOptions, MAX_MESSAGE, endpoint};

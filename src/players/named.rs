@@ -69,5 +69,6 @@ fn in_words(search: Search, own: Play) -> String {
         Search::Greedy => " (greedy)".to_owned(),
         Search::Lookahead { pieces } => format!(" + lookahead {pieces}"),
         Search::Expectation(_) => " + expectation".to_owned(),
+        Search::Beam(_) => " + beam".to_owned(),
     }
 }

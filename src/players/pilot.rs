@@ -114,5 +114,7 @@ pub fn sight_of<'a>(course: &'a Course, rules: &'a Rules, next: &'a [Piece]) -> 
         odds: course.odds(),
         lines: course.outcome().lines,
         pieces: course.outcome().pieces,
+        chain: course.chain(),
+        incoming: Some(course.incoming()),
     }
 }

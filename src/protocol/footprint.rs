@@ -19,7 +19,9 @@ use super::limits::{
 use super::pb;
 use super::pb::feature_selection;
 use super::pb::policy::Kind as PolicyKind;
+use super::pb::search::Method;
 use super::pb::seeding::Kind;
+use super::search::{self, Search};
 use super::tensor::element_size;
 
 /// Bytes of any evaluation: its task, its channels, its counters, and the games in progress.
@@ -85,13 +87,34 @@ pub fn evaluation_bytes(request: &pb::EvaluatePoliciesRequest, num_threads: usiz
         + if policies > 1 { of_a_policy * PAIRED_GAME } else { 0 }
         // A list has at most twice its length. One waits for the reader while the next one fills.
         + unread * 4 * size_of::<PlayedGame>() as u64
-        + under_way * trials_bytes(request)
+        + under_way * (trials_bytes(request) + thinking_bytes(request))
         + recorded_bytes(request, games)
 }
 
-/// Most bytes that a policy holds. Excludes the request.
+/// Most bytes that a policy holds, its search included. Excludes the request.
 pub fn policy_bytes(policy: &pb::Policy) -> u64 {
-    num_rows(policy).min(MAX_POLICIES.into()) * POLICY + entry_bytes(policy)
+    num_rows(policy).min(MAX_POLICIES.into()) * POLICY + entry_bytes(policy) + search_bytes(policy)
+}
+
+/// Most bytes that the searches in a game or a match hold.
+fn thinking_bytes(request: &pb::EvaluatePoliciesRequest) -> u64 {
+    let policies = request.policies.iter().take(MAX_POLICIES as usize);
+    let largest = policies.map(search_bytes).max().unwrap_or(0);
+    let of_opponent = if request.pairs.is_some() { largest } else { 0 };
+    largest + of_opponent.max(request.opponent.as_ref().map_or(0, search_bytes))
+}
+
+/// Most bytes that a policy's search holds.
+fn search_bytes(policy: &pb::Policy) -> u64 {
+    let given = policy.search.as_ref().and_then(|search| search.method.as_ref());
+    match (given, &policy.kind) {
+        (Some(Method::Beam(beam)), _) => search::beam_bytes(beam),
+        (None, Some(PolicyKind::Name(name))) => match Controller::named(name).map(|own| own.play.search) {
+            Ok(Search::Beam(beam)) => beam.bytes(),
+            _ => 0,
+        },
+        _ => 0,
+    }
 }
 
 /// Bytes of an entry in addition to its policies: its weights, and its echo as a message and as bytes.

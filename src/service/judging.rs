@@ -3,7 +3,7 @@
 //! The policy thinks as it does in a game, one placement at a time if it searches, so a slow search shares its thread.
 
 use tetrion_core::agents::{Agent, Judgement, Sight, TerminalValue, Thought};
-use tetrion_core::engine::{MAX_PREVIEW, Odds, Piece, Rules};
+use tetrion_core::engine::{Incoming, MAX_PREVIEW, Odds, Piece, Rules};
 use tetrion_core::env::{EnvState, StartPosition};
 use tetrion_core::features::kernel::Kernel;
 use tetrion_core::placements::{Placements, Position};
@@ -20,6 +20,7 @@ pub(super) struct GameView {
     pub odds: Odds,
     pub lines: u64,
     pub pieces: u64,
+    pub incoming: Incoming,
 }
 
 /// The shown pieces after the current one, at most as many as any rules show.
@@ -56,6 +57,7 @@ impl GameView {
             odds: state.odds(),
             lines: state.statistics().lines,
             pieces: state.statistics().pieces,
+            incoming: state.incoming(),
         }
     }
 
@@ -67,6 +69,7 @@ impl GameView {
             odds: Odds::EVEN,
             lines: 0,
             pieces: 0,
+            incoming: Incoming::default(),
         }
     }
 }
@@ -111,7 +114,7 @@ impl Judging {
             self.choices.push(-1);
             return;
         };
-        let GameView { next, held, odds, lines, pieces } = &self.views[at];
+        let GameView { next, held, odds, lines, pieces, incoming } = &self.views[at];
         let next: Vec<Piece> = next.0.iter().copied().flatten().collect();
         let sight = Sight {
             rules: &rules.after(position.chain).while_moving(position.falling),
@@ -122,6 +125,8 @@ impl Judging {
             odds: *odds,
             lines: *lines,
             pieces: *pieces,
+            chain: position.chain,
+            incoming: Some(incoming),
         };
         let Some(Judgement { values, choice }) = self.agent.judge(kernel, &sight, &mut self.thought) else {
             return;

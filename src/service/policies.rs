@@ -61,6 +61,9 @@ fn of_controller(controller: &Controller) -> pb::PolicyInfo {
             "The placement with the largest sum of its own terms and the best that the next piece can reach, or the exact \
              mean of that if the piece is hidden."
         }
+        Search::Beam(_) => {
+            "The first placement of the best sequence of placements of the known pieces, of many that are followed at once."
+        }
     };
     pb::PolicyInfo {
         name: controller.name.to_owned(),

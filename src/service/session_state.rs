@@ -350,6 +350,7 @@ impl SessionState {
                 odds: self.batch.odds(env_id),
                 lines: statistics.lines,
                 pieces: statistics.pieces,
+                incoming: self.batch.incoming(env_id),
             }
         };
         List::collect(answers, self.named(env_ids).map(view))

@@ -34,7 +34,7 @@ pub const LANDING_FEATURES: [&str; 18] = [
 
 /// The features that are one number of a playfield; `column_height[i]`, `height_difference[i]` and
 /// `SEVENS` come on top.
-pub const PLAYFIELD_FEATURES: [&str; 31] = [
+pub const PLAYFIELD_FEATURES: [&str; 32] = [
     "row_transitions",
     "column_transitions",
     "holes",
@@ -66,6 +66,7 @@ pub const PLAYFIELD_FEATURES: [&str; 31] = [
     "ready_rows",
     "spin_slots",
     "spin_slot_rows",
+    "perfect_clear_near",
 ];
 
 /// The families of seven at any width.
@@ -182,6 +183,7 @@ pub fn playfield_feature(name: &str, playfield: &TwinPlayfield) -> f64 {
         "ready_rows" => modern_features::ready_rows(playfield),
         "spin_slots" => modern_features::spin_slots(playfield),
         "spin_slot_rows" => modern_features::spin_slot_rows(playfield),
+        "perfect_clear_near" => modern_features::perfect_clear_near(playfield),
         _ => {
             let (family, index) = indexed(name).unwrap_or_else(|| panic!("no feature is called {name}"));
             match family {

@@ -1,5 +1,7 @@
 //! What a landing sends and what the stack is ready for, cell by cell.
 
+use std::collections::HashSet;
+
 use super::playfield::{TwinLanding, TwinPlayfield};
 
 /// The number of the way in which it clears, if it clears anything.
@@ -81,4 +83,37 @@ pub fn spin_slot_rows(playfield: &TwinPlayfield) -> usize {
         rows.into_iter().filter(|&row| (0..playfield.width()).all(|column| is_full(row, column))).count()
     };
     slots(playfield).iter().map(filled).max().unwrap_or(0)
+}
+
+pub fn perfect_clear_near(playfield: &TwinPlayfield) -> usize {
+    let (width, height) = (playfield.width(), playfield.height());
+    let stack = (0..height).rev().find(|&row| (0..width).any(|column| playfield.is_full(row, column)));
+    let stack = stack.map_or(0, |row| row + 1);
+    let may_be_filled = |rows: usize| {
+        let mut left: HashSet<(usize, usize)> = (0..rows)
+            .flat_map(|row| (0..width).map(move |column| (row, column)))
+            .filter(|&(row, column)| !playfield.is_full(row, column))
+            .collect();
+        let missing = left.len();
+        while let Some(&first) = left.iter().next() {
+            let (mut region, mut open) = (0, vec![first]);
+            left.remove(&first);
+            while let Some((row, column)) = open.pop() {
+                region += 1;
+                let around = [
+                    (row + 1, column),
+                    (row, column + 1),
+                    (row.wrapping_sub(1), column),
+                    (row, column.wrapping_sub(1)),
+                ];
+                open.extend(around.into_iter().filter(|cell| left.remove(cell)));
+            }
+            if region % 4 != 0 {
+                return None;
+            }
+        }
+        Some(missing / 4)
+    };
+    let fewest = (1..=4).filter(|&rows| rows >= stack).find_map(may_be_filled);
+    if width > 15 { 0 } else { fewest.map_or(0, |pieces| width - pieces) }
 }

@@ -726,12 +726,18 @@ def test_policies(given, said):
         ({"terms": "lands"}, "search.terms is 'lands', did you mean 'landing'? expected one of landing, all, none"),
         ({"lookahead": -1}, "search.lookahead is -1, expected an integer"),
         ({"lookahead": 1, "caution": 0.5}, "search.lookahead is given with caution, expected one of the two"),
+        ({"beam": tetrion.Beam(), "pieces": 1}, "search.beam is given with pieces, expected one of the two"),
+        ({"beam": 16}, "search.beam is 16, expected a tetrion.Beam, such as Beam(width=32)"),
     ],
 )
 def test_searches(given, said):
     with pytest.raises(tetrion.InvalidArgumentError) as caught:
         tetrion.Search(**given)
     assert str(caught.value).startswith(said)
+    with pytest.raises(tetrion.InvalidArgumentError, match="search.beam.width is 'wide', expected an integer"):
+        tetrion.Beam(width="wide")
+    with pytest.raises(tetrion.InvalidArgumentError, match="search.beam.attack is None, expected a number"):
+        tetrion.Beam(attack=None)
 
 
 def test_policies_compare_by_what_they_say():

@@ -128,7 +128,14 @@ def test_policies_that_search(client, bcts):
     assert lines(rules, search=search(placements=128, terms="all")) == ahead
     assert games(tetrion.Policy("bcts", search=search(lookahead=1)), rules).lines.tolist() == ahead != greedy
     assert lines(rules, search=search(pieces=2)) != lines(rules, search=search()) != searching
+    # One piece of one sequence is the greedy choice.
+    assert lines(search=search(beam=tetrion.Beam(width=1, pieces=1))) == greedy
+    beam = search(beam=tetrion.Beam(width=4, samples=7, sample_pieces=1))
+    assert sum(lines(search=beam)) > sum(greedy)
+    assert games(tetrion.Policy("bcts", search=beam)).lines.tolist() == lines(search=beam)
     for given, said in (
+        (search(beam=tetrion.Beam(width=513)), r"policies\[0\].search.beam.width: is 513, expected 1 to 512"),
+        (search(beam=tetrion.Beam(attack=1e4)), r"policies\[0\].search.beam.attack: is 10000, expected -1000 to 1000"),
         (search(pieces=2), r"policies\[0\].search.expectation.pieces: is 2, expected at most 1"),
         (search(placements=129), r"policies\[0\].search.expectation.placements: is 129, expected 1 to 128"),
         (search(lost_piece=1), r"policies\[0\].search.expectation.lost_piece: is 1, expected -1000000 to 0"),
@@ -143,7 +150,7 @@ def test_what_was_played_has_every_default(client, bcts):
         tetrion.Policy("bcts", label="the first"),
         tetrion.Policy("monte_carlo", playouts=2),
         tetrion.Policy(weights=bcts.weights, features="bcts8", search=tetrion.Search(placements=3)),
-        tetrion.Policy(formula="-holes^2", terminal_value="score"),
+        tetrion.Policy(formula="-holes^2", terminal_value="score", search=tetrion.Search(beam=tetrion.Beam(t_kept=0.5))),
     ]
     started = client.evaluate(policies, seeds=[1], rules=RULES, max_pieces=2).started
     assert (started.num_policies, started.num_games, started.max_pieces, started.baseline) == (4, 4, 2, 0)
@@ -156,7 +163,8 @@ def test_what_was_played_has_every_default(client, bcts):
     assert weighted.search == tetrion.Search(
         pieces=1, placements=3, lost_piece=-100.0, discount=1.0, terms="landing", caution=0.0
     )
-    assert scored == tetrion.Policy(formula="", search=tetrion.Search(lookahead=0), terminal_value="score")
+    beam = tetrion.Beam(width=16, pieces=8, sample_pieces=4, t_kept=0.5)
+    assert scored == tetrion.Policy(formula="", search=tetrion.Search(beam=beam), terminal_value="score")
 
 
 def test_formulas(client, bcts):

@@ -25,6 +25,7 @@ NAMES = [
     "cem",
     "AfterstateEnv",
     "AfterstateVectorEnv",
+    "Beam",
     "Catalog",
     "CemConfig",
     "CemOptimizer",

@@ -8,7 +8,7 @@
 //! other programs, either MDPTetris or independent re-implementations. If the two differ, this engine should match the
 //! measured one.
 
-use super::{Expectation, LinearAgent, Play, Search, TerminalValue};
+use super::{Beam, Expectation, LinearAgent, Play, Search, TerminalValue};
 use crate::features::{FeatureError, FeatureSet};
 use crate::names::unknown;
 
@@ -130,6 +130,35 @@ impl Controller {
 const fn searching(expectation: Expectation) -> Play {
     Play { terminal_value: TerminalValue::Avoid, search: Search::Expectation(expectation) }
 }
+
+/// A controller that avoids the end of the game and searches with this beam.
+const fn following(beam: Beam) -> Play {
+    Play { terminal_value: TerminalValue::Avoid, search: Search::Beam(beam) }
+}
+
+/// A beam that takes about a millisecond per move under `guideline`.
+const BEAM: Beam = Beam {
+    width: 16,
+    perfect_clear_places: 48,
+    attack: 0.856,
+    back_to_back: 0.521,
+    perfect_clear: 5.622,
+    t_slot: 0.218,
+    t_kept: 0.199,
+    ..Beam::DEFAULT
+};
+
+/// Weights of `modern30` for [`BEAM`].
+const UNDER_A_BEAM: &[f64] = &[
+    // thiery9
+    0.0075, 0.03, -0.8528, -0.0582, -0.2296, -0.2228, -0.1055, 0.108, -0.1469, // heights, wells
+    0.0397, -0.0703, // steps
+    0.04, 0.2925, -0.1121, 0.0744, 0.0771, -0.2728, -0.2866, // ways of clearing
+    -0.101, -0.5724, 0.0825, 0.0962, 0.2317, -0.2065, 0.0823,
+    // lines sent, idle Ts, rows ready for an I
+    0.2247, -0.1224, 0.1878, // slots for a T, and their rows
+    0.8037, 0.4861,
+];
 
 /// All named controllers, in the order in which catalogs list them.
 pub static CONTROLLERS: &[Controller] = &[
@@ -395,6 +424,39 @@ pub static CONTROLLERS: &[Controller] = &[
         preset: "guideline",
         height: 24,
         source: "this project, continued from tetrion-guideline with one-piece expectimax; docs/results.md has the commands",
+        figures: &[],
+        ..SIMPLIFIED
+    },
+    Controller {
+        name: "tetrion-guideline-beam",
+        feature_set: "modern30",
+        weights: UNDER_A_BEAM,
+        play: following(BEAM),
+        preset: "guideline",
+        height: 24,
+        source: "this project, by CMA-ES on lines sent under a beam search; docs/results.md has figures",
+        figures: &[],
+        ..SIMPLIFIED
+    },
+    Controller {
+        name: "tetrion-guideline-beam-sampling",
+        feature_set: "modern30",
+        weights: UNDER_A_BEAM,
+        play: following(Beam { samples: 8, sample_pieces: 2, ..BEAM }),
+        preset: "guideline",
+        height: 24,
+        source: "this project: the weights of tetrion-guideline-beam, with continuations of the shown pieces",
+        figures: &[],
+        ..SIMPLIFIED
+    },
+    Controller {
+        name: "tetrion-guideline-beam-deep",
+        feature_set: "modern30",
+        weights: UNDER_A_BEAM,
+        play: following(Beam { width: 48, perfect_clear_places: 96, samples: 24, sample_pieces: 3, ..BEAM }),
+        preset: "guideline",
+        height: 24,
+        source: "this project: the weights of tetrion-guideline-beam, for a tenth of a second per move",
         figures: &[],
         ..SIMPLIFIED
     },

@@ -9,13 +9,14 @@ use std::sync::Arc;
 use super::Sight;
 use super::flat_stacking::FlatScorer;
 use super::model::{Model, ModelShape};
+use super::value_function::ScoredClear;
 use crate::engine::{
     Column, Drops, Hand, Piece, Placement, Playfield, PlayfieldOf, Rules, Shape, comes_to_rest, drops,
     every_choice_always_exists, every_placement_exists, is_locked_out, land, lock, placements,
 };
 use crate::features::kernel::{
-    Extractor, Kernel, LaneBounds, LaneWork, Lanes, PlacementRows, RestingPiece, ScoredPlacement, Scorer,
-    TerminalValue, Together, dispatch,
+    Extractor, Kernel, LaneBounds, LaneWork, Lanes, Measurements, PlacementRows, RestingPiece,
+    ScoredPlacement, Scorer, TerminalValue, Together, dispatch,
 };
 use crate::features::{FeatureSet, Seen};
 
@@ -223,7 +224,8 @@ impl LinearAgent {
     ) -> ScoredPlacement {
         let together = self.together.as_ref().filter(|_| Together::holds(rules, playfield));
         let best = if let Some(together) = together {
-            let (all, scores) = self.measured_together(together, kernel, rules, playfield, hand);
+            let (all, Measurements { scores, .. }) =
+                self.measured_together(together, kernel, rules, playfield, hand);
             let best = first_largest(scores.iter().copied());
             best.map(|best| ScoredPlacement { placement: all[best], score: scores[best] })
         } else {
@@ -303,8 +305,8 @@ impl LinearAgent {
         hand: Hand,
     ) -> Vec<ScoredPlacement> {
         if let Some(together) = self.together.as_ref().filter(|_| Together::holds(rules, playfield)) {
-            let (all, scores) = self.measured_together(together, kernel, rules, playfield, hand);
-            let scored = all.into_iter().zip(scores);
+            let (all, measured) = self.measured_together(together, kernel, rules, playfield, hand);
+            let scored = all.into_iter().zip(measured.scores);
             return scored.map(|(placement, score)| ScoredPlacement { placement, score }).collect();
         }
         let mut scores = self.scores(rules, playfield, hand.current);
@@ -318,6 +320,29 @@ impl LinearAgent {
         scores
     }
 
+    /// The placements of the hand that do not end the game, with scores and clears, if many can be measured together.
+    pub(super) fn clears_together(
+        &self,
+        kernel: Kernel,
+        rules: &Rules,
+        playfield: &Playfield,
+        hand: Hand,
+    ) -> Option<Vec<ScoredClear>> {
+        let avoids = self.terminal_value == TerminalValue::Avoid;
+        let together = self.together.as_ref().filter(|_| avoids && Together::holds(rules, playfield))?;
+        let (all, Measurements { scores, lines, is_empty, .. }) =
+            self.measured_together(together, kernel, rules, playfield, hand);
+        let clears = lines.into_iter().zip(is_empty);
+        let rows = all.into_iter().zip(scores).zip(clears);
+        let clear = |((placement, score), (lines, is_empty))| ScoredClear {
+            placement,
+            score,
+            lines,
+            is_perfect: lines > 0 && is_empty,
+        };
+        Some(rows.map(clear).collect())
+    }
+
     /// The placements of the hand and their scores, with the features of many placements measured together.
     fn measured_together(
         &self,
@@ -326,7 +351,7 @@ impl LinearAgent {
         rules: &Rules,
         playfield: &Playfield,
         hand: Hand,
-    ) -> (Vec<Placement>, Vec<f64>) {
+    ) -> (Vec<Placement>, Measurements) {
         let listed = hand.placements(rules, playfield);
         let mut all = Vec::with_capacity(listed.len());
         let mut rests = Vec::with_capacity(listed.len());
@@ -347,7 +372,7 @@ impl LinearAgent {
                 *score += f64::from(output);
             }
         }
-        (all, measured.scores)
+        (all, measured)
     }
 }
 

@@ -12,6 +12,7 @@
 //! choice takes a second can be stopped within some milliseconds, and shares its thread with others.
 
 mod agent_rng;
+mod beam;
 mod controllers;
 mod expectation;
 mod flat_stacking;
@@ -33,6 +34,7 @@ mod worth;
 
 pub use crate::features::kernel::{Expectation, Kernel, TerminalValue, Terms};
 pub use agent_rng::AgentRng;
+pub use beam::{Beam, BeamAgent};
 pub use controllers::{CONTROLLERS, Controller, ControllerError, Figure, Measured};
 pub use expectation::ExpectationAgent;
 pub(crate) use formula::DropScorer;
@@ -44,7 +46,9 @@ pub use model::{Model, ModelShape};
 pub use monte_carlo::MonteCarlo;
 pub use n_tuple::{NTuple, TupleKind, TuplePattern};
 pub use play::{Play, PlayChoice};
-pub use search::{EXPECTATION_SETTINGS, LOOKAHEAD_SETTINGS, Search, SearchSetting, SettingKind};
+pub use search::{
+    BEAM_SETTINGS, EXPECTATION_SETTINGS, LOOKAHEAD_SETTINGS, Search, SearchSetting, SettingKind,
+};
 pub use sight::Sight;
 pub use table::{AGENTS, Agent, AgentRow, Decision, Judgement, KeyAgent, rough_placements};
 pub use thought::Thought;

@@ -1,13 +1,13 @@
 //! How a controller or a formula uses the pieces after the current one: the methods, and the settings of each, one row
 //! per setting.
 //!
-//! Requests and the text of flags ([`Search::from_str`]) loop over the rows. Only the struct [`Expectation`] and the
-//! protocol's message list the settings once more.
+//! Requests and the text of flags ([`Search::from_str`]) loop over the rows. Only the structs [`Expectation`] and [`Beam`]
+//! and the protocol's messages list the settings once more.
 
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Expectation, Terms};
+use super::{Beam, Expectation, Terms};
 use crate::engine::{ChoiceValue, MAX_PREVIEW, NamedChoice};
 use crate::names::unknown;
 
@@ -24,6 +24,8 @@ pub enum Search {
     },
     /// Adds the best value that the next pieces can reach, with the exact mean over a hidden piece.
     Expectation(Expectation),
+    /// Follows many sequences of placements of the known pieces at once.
+    Beam(Beam),
 }
 
 /// A setting of a search, for code that loops over all of them.
@@ -41,7 +43,7 @@ pub struct SearchSetting<S: 'static> {
 #[derive(Clone, Copy, Debug)]
 pub enum SettingKind<S: 'static> {
     /// A whole number within the bounds.
-    Count { least: u8, most: u8, get: fn(&S) -> u32, set: fn(&mut S, u8) },
+    Count { least: u16, most: u16, get: fn(&S) -> u32, set: fn(&mut S, u16) },
     /// A number within the bounds.
     Number { least: f64, most: f64, get: fn(&S) -> f64, set: fn(&mut S, f64) },
     /// One of a list of named values, by its number.
@@ -54,7 +56,7 @@ pub static LOOKAHEAD_SETTINGS: [SearchSetting<u32>; 1] = [SearchSetting {
     about: "Next pieces to search; the rules must show them",
     kind: SettingKind::Count {
         least: 1,
-        most: MAX_PREVIEW,
+        most: MAX_PREVIEW as u16,
         get: |pieces| *pieces,
         set: |pieces, value| *pieces = value.into(),
     },
@@ -67,9 +69,9 @@ pub static EXPECTATION_SETTINGS: [SearchSetting<Expectation>; 6] = [
         about: "Depth in pieces after the placed one; the rules must show all but the last",
         kind: SettingKind::Count {
             least: 1,
-            most: Expectation::MAX_PIECES,
+            most: Expectation::MAX_PIECES as u16,
             get: |expectation| expectation.pieces.into(),
-            set: |expectation, pieces| expectation.pieces = pieces,
+            set: |expectation, pieces| expectation.pieces = pieces as u8,
         },
     },
     SearchSetting {
@@ -77,9 +79,9 @@ pub static EXPECTATION_SETTINGS: [SearchSetting<Expectation>; 6] = [
         about: "Placements to expand per piece except the last, best first",
         kind: SettingKind::Count {
             least: 1,
-            most: Expectation::MAX_PLACEMENTS,
+            most: Expectation::MAX_PLACEMENTS as u16,
             get: |expectation| expectation.placements.into(),
-            set: |expectation, placements| expectation.placements = placements,
+            set: |expectation, placements| expectation.placements = placements as u8,
         },
     },
     SearchSetting {
@@ -123,6 +125,90 @@ pub static EXPECTATION_SETTINGS: [SearchSetting<Expectation>; 6] = [
     },
 ];
 
+/// The settings of [`Search::Beam`].
+pub static BEAM_SETTINGS: [SearchSetting<Beam>; 10] = [
+    SearchSetting {
+        name: "width",
+        about: "Playfields that go on after each piece, best first",
+        kind: SettingKind::Count {
+            least: 1,
+            most: Beam::MAX_PLACES,
+            get: |beam| beam.width.into(),
+            set: |beam, width| beam.width = width,
+        },
+    },
+    SearchSetting {
+        name: "perfect_clear_places",
+        about: "Further playfields that go on because a perfect clear may follow",
+        kind: SettingKind::Count {
+            least: 0,
+            most: Beam::MAX_PLACES,
+            get: |beam| beam.perfect_clear_places.into(),
+            set: |beam, places| beam.perfect_clear_places = places,
+        },
+    },
+    SearchSetting {
+        name: "pieces",
+        about: "Most pieces to place, the current one included; only known ones are placed",
+        kind: SettingKind::Count {
+            least: 1,
+            most: Beam::MAX_PIECES as u16,
+            get: |beam| beam.pieces.into(),
+            set: |beam, pieces| beam.pieces = pieces as u8,
+        },
+    },
+    SearchSetting {
+        name: "samples",
+        about: "Continuations of the known pieces to draw; 0 to stop after the known pieces",
+        kind: SettingKind::Count {
+            least: 0,
+            most: Beam::MAX_SAMPLES,
+            get: |beam| beam.samples.into(),
+            set: |beam, samples| beam.samples = samples,
+        },
+    },
+    SearchSetting {
+        name: "sample_pieces",
+        about: "Pieces of each drawn continuation",
+        kind: SettingKind::Count {
+            least: 1,
+            most: Beam::MAX_PIECES as u16,
+            get: |beam| beam.sample_pieces.into(),
+            set: |beam, pieces| beam.sample_pieces = pieces as u8,
+        },
+    },
+    SearchSetting {
+        name: "attack",
+        about: "Value of a line sent, in multiples of the largest weight",
+        kind: term(|beam| beam.attack, |beam, value| beam.attack = value),
+    },
+    SearchSetting {
+        name: "back_to_back",
+        about: "Value of a difficult clear as the last one, in multiples of the largest weight",
+        kind: term(|beam| beam.back_to_back, |beam, value| beam.back_to_back = value),
+    },
+    SearchSetting {
+        name: "perfect_clear",
+        about: "Value of a perfect clear that may follow at once, in multiples of the largest weight; less if pieces are missing",
+        kind: term(|beam| beam.perfect_clear, |beam, value| beam.perfect_clear = value),
+    },
+    SearchSetting {
+        name: "t_slot",
+        about: "Value of each row that a T at hand would fill in a spin slot, in multiples of the largest weight",
+        kind: term(|beam| beam.t_slot, |beam, value| beam.t_slot = value),
+    },
+    SearchSetting {
+        name: "t_kept",
+        about: "Value of a T at hand without a spin slot, in multiples of the largest weight",
+        kind: term(|beam| beam.t_kept, |beam, value| beam.t_kept = value),
+    },
+];
+
+/// A term of a beam's values: a multiple of the largest weight.
+const fn term(get: fn(&Beam) -> f64, set: fn(&mut Beam, f64)) -> SettingKind<Beam> {
+    SettingKind::Number { least: -Beam::MOST_OF_A_TERM, most: Beam::MOST_OF_A_TERM, get, set }
+}
+
 impl<S> SearchSetting<S> {
     /// The values of the setting, in words.
     pub fn expects(&self) -> String {
@@ -154,7 +240,7 @@ impl<S> SearchSetting<S> {
     /// The expected values, if the number is not one of them.
     pub fn set(&self, settings: &mut S, number: f64) -> Result<(), String> {
         // As a whole number where one is expected; anything else is out of bounds.
-        let whole = || Some(number as u8).filter(|whole| f64::from(*whole) == number);
+        let whole = || Some(number as u16).filter(|whole| f64::from(*whole) == number);
         let is_set = match self.kind {
             SettingKind::Count { least, most, set, .. } => {
                 whole().filter(|whole| (least..=most).contains(whole)).map(|whole| set(settings, whole))
@@ -163,8 +249,8 @@ impl<S> SearchSetting<S> {
                 (least..=most).contains(&number).then(|| set(settings, number))
             }
             SettingKind::Choice { values, set, .. } => {
-                let known = |whole: &u8| values.iter().any(|value| value.number == *whole);
-                whole().filter(known).map(|whole| set(settings, whole))
+                let known = |whole: u16| values.iter().find(|value| u16::from(value.number) == whole);
+                whole().and_then(known).map(|value| set(settings, value.number))
             }
         };
         is_set.ok_or_else(|| format!("is {number}, expected {}", self.expects()))
@@ -189,12 +275,13 @@ impl<S> SearchSetting<S> {
 
 impl Search {
     /// Names of the methods.
-    pub const METHODS: [&str; 3] = ["greedy", "lookahead", "expectation"];
+    pub const METHODS: [&str; 4] = ["greedy", "lookahead", "expectation", "beam"];
 
     /// Number of next pieces that the rules must show.
     pub fn pieces_shown(&self) -> u32 {
         match self {
-            Search::Greedy => 0,
+            // A beam looks at what is shown.
+            Search::Greedy | Search::Beam(_) => 0,
             Search::Lookahead { pieces } => *pieces,
             Search::Expectation(expectation) => expectation.pieces_shown().into(),
         }
@@ -225,6 +312,7 @@ impl FromStr for Search {
             "expectation" => {
                 with(&EXPECTATION_SETTINGS, Expectation::DEFAULT, method, settings).map(Search::Expectation)
             }
+            "beam" => with(&BEAM_SETTINGS, Beam::DEFAULT, method, settings).map(Search::Beam),
             _ => Err(unknown("method of search", method, Search::METHODS)),
         }
     }
@@ -267,15 +355,26 @@ impl fmt::Display for Search {
             Search::Greedy => f.write_str("greedy"),
             Search::Lookahead { pieces } => write!(f, "lookahead,pieces={pieces}"),
             Search::Expectation(expectation) => {
-                f.write_str("expectation")?;
-                for setting in &EXPECTATION_SETTINGS {
-                    let value = setting.value(expectation);
-                    if value != setting.value(&Expectation::DEFAULT) {
-                        write!(f, ",{}={value}", setting.name)?;
-                    }
-                }
-                Ok(())
+                write_changes(f, "expectation", &EXPECTATION_SETTINGS, (expectation, &Expectation::DEFAULT))
             }
+            Search::Beam(beam) => write_changes(f, "beam", &BEAM_SETTINGS, (beam, &Beam::DEFAULT)),
         }
     }
+}
+
+/// Writes a method and the settings that differ from the defaults, the second ones.
+fn write_changes<S>(
+    f: &mut fmt::Formatter<'_>,
+    method: &str,
+    table: &[SearchSetting<S>],
+    (settings, defaults): (&S, &S),
+) -> fmt::Result {
+    f.write_str(method)?;
+    for setting in table {
+        let value = setting.value(settings);
+        if value != setting.value(defaults) {
+            write!(f, ",{}={value}", setting.name)?;
+        }
+    }
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! An agent's view of a game.
 
-use crate::engine::{Hand, Landing, Odds, Piece, Placement, Playfield, Rules};
+use crate::engine::{Chain, Hand, Incoming, Landing, Odds, Piece, Placement, Playfield, Rules};
 
 /// An agent's view of a game.
 #[derive(Clone, Copy, Debug)]
@@ -19,9 +19,29 @@ pub struct Sight<'a> {
     pub lines: u64,
     /// Pieces placed so far in the game.
     pub pieces: u64,
+    /// The recent clears, on which the value of the next one may depend.
+    pub chain: Chain,
+    /// Garbage that waits; `None` in games without it.
+    pub incoming: Option<&'a Incoming>,
 }
 
 impl<'a> Sight<'a> {
+    /// The view of a game that has just begun, with this playfield: nothing is shown, held or known of the past.
+    pub fn of(rules: &'a Rules, playfield: &'a Playfield, piece: Piece) -> Sight<'a> {
+        Sight {
+            rules,
+            playfield,
+            piece,
+            next: &[],
+            held: None,
+            odds: Odds::EVEN,
+            lines: 0,
+            pieces: 0,
+            chain: Chain::default(),
+            incoming: None,
+        }
+    }
+
     /// The pieces that can be placed.
     pub fn hand(&self) -> Hand {
         Hand::new(self.rules, self.piece, self.held, self.next.first().copied())

@@ -3,8 +3,8 @@
 
 use super::worth::Worth;
 use super::{
-    AgentRng, ExpectationAgent, FormulaAgent, Kernel, LinearAgent, LookaheadAgent, MonteCarlo, Search, Sight,
-    Thought, ValueFunction, random,
+    AgentRng, BeamAgent, ExpectationAgent, FormulaAgent, Kernel, LinearAgent, LookaheadAgent, MonteCarlo,
+    Search, Sight, Thought, ValueFunction, random,
 };
 use crate::engine::{ActionModel, Key, Placement, Rules};
 use crate::features::FeatureSet;
@@ -22,6 +22,8 @@ pub enum Agent {
     Lookahead(LookaheadAgent),
     /// Weights or a formula with an expectation over the next pieces.
     Expectation(ExpectationAgent),
+    /// Weights or a formula with a beam search over the known pieces.
+    Beam(BeamAgent),
     /// Plays every placement to the end at random.
     MonteCarlo(MonteCarlo),
     /// Chooses every placement with equal probability.
@@ -158,6 +160,7 @@ impl Agent {
             (Search::Expectation(expectation), values) => {
                 Agent::Expectation(ExpectationAgent::new(values, expectation))
             }
+            (Search::Beam(beam), values) => Agent::Beam(BeamAgent::new(values, beam)),
         }
     }
 
@@ -167,6 +170,7 @@ impl Agent {
             Agent::Linear(_) | Agent::Formula(_) => Some(Search::Greedy),
             Agent::Lookahead(agent) => Some(Search::Lookahead { pieces: agent.pieces() }),
             Agent::Expectation(agent) => Some(Search::Expectation(*agent.expectation())),
+            Agent::Beam(agent) => Some(Search::Beam(*agent.beam())),
             Agent::MonteCarlo(_)
             | Agent::Random
             | Agent::RandomSurvey
@@ -195,6 +199,7 @@ impl Agent {
                 thought.weigh(sight, |placement| Worth::Score(agent.value(kernel, sight, placement)))?
             }
             Agent::Expectation(agent) => agent.weigh(kernel, sight, thought)?,
+            Agent::Beam(agent) => agent.grow(kernel, sight, thought)?,
             Agent::MonteCarlo(agent) => thought
                 .weigh(sight, |placement| agent.weigh(kernel, &sight.placing(placement), placement, rng))?,
             Agent::Random => random::placement(sight, rng),
@@ -269,6 +274,7 @@ impl Agent {
             Agent::Expectation(agent) => {
                 u64::from(agent.expectation().placements).min(rough_placements(rules))
             }
+            Agent::Beam(agent) => agent.num_steps(rules),
             _ => 1,
         }
     }
@@ -293,6 +299,7 @@ impl Agent {
             Agent::Linear(agent) => Some(agent),
             Agent::Lookahead(agent) => agent.values().weights(),
             Agent::Expectation(agent) => agent.values().weights(),
+            Agent::Beam(agent) => agent.values().weights(),
             _ => None,
         }
     }
@@ -303,6 +310,7 @@ impl Agent {
             Agent::Formula(agent) => Some(agent),
             Agent::Lookahead(agent) => agent.values().formula(),
             Agent::Expectation(agent) => agent.values().formula(),
+            Agent::Beam(agent) => agent.values().formula(),
             _ => None,
         }
     }
@@ -320,6 +328,7 @@ impl Agent {
             Agent::Formula(agent) => Some(agent.terminal_value()),
             Agent::Lookahead(agent) => Some(agent.values().terminal_value()),
             Agent::Expectation(agent) => Some(agent.values().terminal_value()),
+            Agent::Beam(agent) => Some(agent.values().terminal_value()),
             _ => None,
         }
     }
@@ -335,6 +344,7 @@ impl Agent {
             Agent::Formula(agent) => agent.program().knows_counts(),
             Agent::Lookahead(agent) => agent.values().knows_counts(),
             Agent::Expectation(agent) => agent.values().knows_counts(),
+            Agent::Beam(agent) => agent.values().knows_counts(),
             _ => false,
         }
     }
@@ -371,6 +381,8 @@ impl Agent {
                 // A call weighs one of the first piece's placements.
                 cost_of(agent.values()) * agent.work_of_a_piece(rules) / agent.placements_looked_at(rules)
             }
+            // A call places a piece after every sequence of placements.
+            Agent::Beam(agent) => cost_of(agent.values()) * agent.beam().places(),
             Agent::MonteCarlo(agent) => 1 + agent.estimated_pieces(rules) / PLAYOUT_PIECES,
             Agent::Optimal => PLAIN,
             Agent::Random | Agent::RandomSurvey | Agent::Dummy | Agent::Keys(_) => 1,

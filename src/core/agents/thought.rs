@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::beam::Growth;
 use super::sight::Sight;
 use super::worth::{LookaheadValue, Worth};
 use crate::engine::Placement;
@@ -14,6 +15,8 @@ pub struct Thought {
     best: Option<(Worth, Placement)>,
     /// The candidates; empty until the first call.
     among: Vec<Placement>,
+    /// The sequences of placements of a beam search.
+    pub(super) beam: Option<Box<Growth>>,
 }
 
 impl Thought {
@@ -35,6 +38,22 @@ impl Thought {
             self.best = Some((worth.recorded_after(best), placement));
         }
         self.best.map(|(_, placement)| placement).filter(|_| self.weighed.len() == self.among.len())
+    }
+
+    /// Evaluates these placements, in ascending action order.
+    pub(super) fn decide(&mut self, all: impl Iterator<Item = (Placement, Worth)>) {
+        for (placement, worth) in all {
+            self.among.push(placement);
+            self.weighed.push(worth);
+            if self.best.is_none_or(|(best, _)| worth > best) {
+                self.best = Some((worth, placement));
+            }
+        }
+    }
+
+    /// The first of the best of the placements evaluated so far.
+    pub(super) fn choice(&self) -> Option<Placement> {
+        self.best.map(|(_, placement)| placement)
     }
 
     /// The evaluated placements, best first, equals in ascending action order. The chosen one may not be the first,

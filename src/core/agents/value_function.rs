@@ -1,7 +1,7 @@
 //! What scores placements: weights, or a formula.
 
 use super::{FormulaAgent, LinearAgent, Sight};
-use crate::engine::Rules;
+use crate::engine::{Placement, Rules, land};
 use crate::features::Seen;
 use crate::features::kernel::{Kernel, ScoredPlacement, Scorer, TerminalValue};
 
@@ -13,6 +13,16 @@ pub enum ValueFunction {
     Weights(LinearAgent),
     /// A formula that is no weighted sum.
     Formula(FormulaAgent),
+}
+
+/// A placement with its score and what it clears.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ScoredClear {
+    pub placement: Placement,
+    pub score: f64,
+    pub lines: u8,
+    /// Whether the playfield is empty after the clear.
+    pub is_perfect: bool,
 }
 
 impl From<LinearAgent> for ValueFunction {
@@ -90,6 +100,24 @@ impl ValueFunction {
             }
             ValueFunction::Formula(agent) => agent.scores_of_hand(kernel, sight),
         }
+    }
+
+    /// The placements of the hand that do not end the game, in ascending action order, with scores and clears.
+    pub(super) fn clears_of_hand(&self, kernel: Kernel, sight: &Sight<'_>) -> Vec<ScoredClear> {
+        let hand = sight.hand();
+        let together = self
+            .weights()
+            .and_then(|agent| agent.clears_together(kernel, sight.rules, sight.playfield, hand));
+        together.unwrap_or_else(|| {
+            let clear = |ScoredPlacement { placement, score }: ScoredPlacement| {
+                let piece = hand.piece(placement).expect("a piece of the hand");
+                let (_, landing) = land(sight.rules, sight.playfield, piece, placement);
+                let is_perfect = landing.lines > 0 && landing.afterstate.occupied_rows() == 0;
+                let lines = landing.lines;
+                (!landing.terminal).then_some(ScoredClear { placement, score, lines, is_perfect })
+            };
+            self.scores_of_hand(kernel, sight).into_iter().filter_map(clear).collect()
+        })
     }
 
     /// The score of a landing of the current piece, whether or not it ends the game.

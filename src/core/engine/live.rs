@@ -259,8 +259,8 @@ impl Live {
     }
 
     /// Queued garbage, if the rules have garbage.
-    pub fn incoming(&self) -> Incoming {
-        self.incoming
+    pub fn incoming(&self) -> &Incoming {
+        &self.incoming
     }
 
     /// Steps, pieces, lines, points and sent lines so far.

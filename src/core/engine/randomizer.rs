@@ -83,6 +83,45 @@ impl Odds {
         self.0[piece.index()]
     }
 
+    /// The odds of the piece after this one, which came with these odds.
+    ///
+    /// ```
+    /// use tetrion_core::engine::{Odds, PieceSet, Randomizer, Tetromino};
+    ///
+    /// let odds = Odds::EVEN.after(Randomizer::Bag7, &PieceSet::TETROMINOES, Tetromino::T);
+    /// assert_eq!((odds.of(Tetromino::T), odds.of(Tetromino::O)), (0, 1));
+    /// ```
+    #[must_use]
+    pub fn after(self, randomizer: Randomizer, pieces: &PieceSet, piece: Piece) -> Odds {
+        let mut odds = self;
+        match randomizer {
+            Randomizer::Uniform => {}
+            Randomizer::Bag7 => {
+                odds.0[piece.index()] = 0;
+                if pieces.iter().all(|piece| odds.of(piece) == 0) {
+                    return Odds::EVEN;
+                }
+            }
+            Randomizer::Balanced => {
+                let mut behind = [0; 7];
+                for (behind, weight) in behind.iter_mut().zip(odds.0) {
+                    *behind = weight.saturating_sub(5) as u16;
+                }
+                count_one_more(&mut behind, piece);
+                return Odds::of_seven(balanced_weights(&behind));
+            }
+            Randomizer::Nes => return Odds::after_repeated(piece),
+        }
+        odds
+    }
+
+    /// The odds of `nes` after this piece.
+    fn after_repeated(last: Piece) -> Odds {
+        let mut odds = [9; 7];
+        odds[last.index()] = 2;
+        Odds::of_seven(odds)
+    }
+
     /// The mean of one number per piece of the set minus `caution` standard deviations, so that of two prospects with
     /// equal means the more certain one has the higher value.
     ///
@@ -333,11 +372,7 @@ impl Dealer {
             PieceStream::Bag(open) => open.odds(self.dealt),
             PieceStream::Balanced { behind, .. } => Odds::of_seven(balanced_weights(behind)),
             PieceStream::Nes { last: None, .. } => Odds::EVEN,
-            PieceStream::Nes { last: Some(last), .. } => {
-                let mut odds = [9; 7];
-                odds[last.index()] = 2;
-                Odds::of_seven(odds)
-            }
+            PieceStream::Nes { last: Some(last), .. } => Odds::after_repeated(*last),
         }
     }
 

@@ -428,11 +428,8 @@ impl Rules {
     /// The rules for the next piece after these clears: under [`Rules::clutch`], where it appears depends on them.
     #[inline]
     pub fn after(&self, chain: Chain) -> Cow<'_, Rules> {
-        if self.clutch && chain.clears > 0 {
-            Cow::Owned(Rules { lifts: true, ..*self })
-        } else {
-            Cow::Borrowed(self)
-        }
+        let lifts = self.clutch && chain.clears > 0;
+        if lifts == self.lifts { Cow::Borrowed(self) } else { Cow::Owned(Rules { lifts, ..*self }) }
     }
 
     /// Number of visible rows: all rows except those above the field.

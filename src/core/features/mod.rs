@@ -19,6 +19,7 @@ mod dellacherie;
 mod lab;
 mod lee;
 mod leiden;
+mod low_cells;
 mod modern;
 mod surface;
 mod survey;
@@ -30,6 +31,8 @@ mod seen;
 mod sets;
 mod table;
 
+pub(crate) use low_cells::LowCells;
+pub(crate) use modern::spin_slot_rows;
 pub use named_sets::{FEATURE_SETS, NamedSet};
 pub use seen::Seen;
 pub use sets::{FeatureColumn, FeatureError, FeatureSet, MAX_COLUMNS};

@@ -8,6 +8,7 @@
 //! several landings, so no feature here measures them.
 
 use super::dellacherie::inside;
+use super::low_cells::LowCells;
 use super::seen::Seen;
 use crate::engine::{Clear, Column, Playfield, Spin, Tetromino};
 
@@ -54,7 +55,7 @@ pub(super) fn spin_slots(playfield: &Playfield) -> u32 {
 }
 
 /// Number of rows, 0 to 2, that a T in a spin slot would fill; the maximum over all slots.
-pub(super) fn spin_slot_rows(playfield: &Playfield) -> u32 {
+pub(crate) fn spin_slot_rows(playfield: &Playfield) -> u32 {
     let filled = |(middle, row): (usize, u32)| {
         let is_full_but_for = |row: u32, cells: std::ops::RangeInclusive<usize>| {
             let mut columns = playfield.columns().iter().enumerate();
@@ -64,6 +65,12 @@ pub(super) fn spin_slot_rows(playfield: &Playfield) -> u32 {
         u32::from(upper) + u32::from(is_full_but_for(row - 1, middle..=middle))
     };
     slots(playfield).map(filled).max().unwrap_or(0)
+}
+
+/// How near a perfect clear is: with n columns, n less the fewest tetrominoes that may fill up to four rows; 0 if none
+/// may. See [`LowCells::perfect_clear_near`].
+pub(super) fn perfect_clear_near(playfield: &Playfield) -> u32 {
+    LowCells::of(playfield).map_or(0, LowCells::perfect_clear_near)
 }
 
 /// For each spin slot, column and row of the middle of a T in it.

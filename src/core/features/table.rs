@@ -507,4 +507,14 @@ pub static FEATURES: &[Feature] = &[
         tetrominoes_only: true,
         kernel: Some(KernelFeature::SpinSlotRows),
     },
+    Feature {
+        name: "perfect_clear_near",
+        formula: "columns - the fewest tetrominoes that may fill the lowest n rows, n up to 4: no cell lies above these rows, \
+                  and each connected region of empty cells in them has a multiple of four cells; 0 if there is no such n, or \
+                  with more than 15 columns",
+        source: TETRION,
+        measure: Measure::Search(modern::perfect_clear_near),
+        tetrominoes_only: true,
+        kernel: None,
+    },
 ];

@@ -237,9 +237,10 @@ impl Episode {
         let rules = &*rules.after(self.game.chain);
         let mut shown = [piece; MAX_PREVIEW as usize];
         let Ahead { shown: next, odds } = ahead(&self.dealer, rules, &mut shown);
-        let Game { playfield, lines, pieces, .. } = &self.game;
-        let (lines, pieces) = (*lines, *pieces);
-        let sight = Sight { rules, playfield, piece, next, held: self.held, odds, lines, pieces };
+        let Game { playfield, lines, pieces, chain, .. } = &self.game;
+        let (lines, pieces, chain) = (*lines, *pieces, *chain);
+        let (held, incoming) = (self.held, Some(&self.incoming));
+        let sight = Sight { rules, playfield, piece, next, held, odds, lines, pieces, chain, incoming };
         let Some(decision) = agent.think(kernel, &sight, &mut thought, &mut self.rng) else {
             self.turn = Some(PieceState::Choosing(piece, thought));
             return;

@@ -4,7 +4,7 @@ use super::ranked_set::{Bits, RankedSet};
 use super::transitions::{MAX_NUMBERED, Transitions};
 use tetrion_core::agents::{Agent, AgentRng, Decision, Kernel, Sight};
 use tetrion_core::engine::{
-    ActionModel, Odds, Placement, Playfield, PlayfieldOf, Randomizer, Reach, Rules, Tetromino, TopOut,
+    ActionModel, Placement, Playfield, PlayfieldOf, Randomizer, Reach, Rules, Tetromino, TopOut,
     every_placement_always_exists, place, placements,
 };
 use tetrion_core::engine::{NamedChoice, RulesError};
@@ -118,17 +118,7 @@ impl Process {
         let mut rng = AgentRng::new(0);
         Process::explore(rules, [1.0; 7], MAX_AFTERSTATES, watch, |playfield, piece, chosen| {
             let playfield: Playfield = playfield.resized();
-            let odds = Odds::EVEN;
-            let sight = Sight {
-                rules,
-                playfield: &playfield,
-                piece,
-                next: &[],
-                held: None,
-                odds,
-                lines: 0,
-                pieces: 0,
-            };
+            let sight = Sight::of(rules, &playfield, piece);
             match agent.decide(kernel, &sight, &mut rng) {
                 Decision::Place(placement) => chosen.push(placement),
                 Decision::Press(_) => unreachable!("agents that press keys draw them"),

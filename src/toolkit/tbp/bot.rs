@@ -166,7 +166,7 @@ fn moves(
     rng: &mut AgentRng,
 ) -> Result<Suggestion, String> {
     let BotSetup { agent, rules, max_moves, .. } = setup;
-    let BotPosition { held, queue, playfield, lines, pieces, .. } = position;
+    let BotPosition { held, queue, playfield, lines, pieces, chain, .. } = position;
     let Some(&piece) = queue.front() else {
         return Err("suggest: the queue is empty, expected start or new_piece with a piece before".to_owned());
     };
@@ -175,8 +175,9 @@ fn moves(
     }
     let next: Vec<Tetromino> = queue.iter().copied().skip(1).take(rules.preview.into()).collect();
     let odds = position.odds_after(1 + next.len());
-    let (lines, pieces) = (*lines, *pieces);
-    let sight = Sight { rules, playfield, piece, next: &next, held: *held, odds, lines, pieces };
+    let (held, lines, pieces, chain) = (*held, *lines, *pieces, *chain);
+    let next = next.as_slice();
+    let sight = Sight { next, held, odds, lines, pieces, chain, ..Sight::of(rules, playfield, piece) };
     let placements = agent.preferences(kernel, &sight, rng);
     let hand = sight.hand();
     // That an equal piece is held first has no words in the protocol.
@@ -189,6 +190,7 @@ fn moves(
     let depth = match agent.search() {
         Some(Search::Lookahead { pieces }) => pieces,
         Some(Search::Expectation(expectation)) => expectation.pieces.into(),
+        Some(Search::Beam(beam)) => u32::from(beam.pieces).min(next.len() as u32 + 1),
         Some(Search::Greedy) | None => 0,
     };
     let (nodes, depth) = (Some(placements.len().into()), Some((1 + depth).into()));

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use tetrion_core::engine::{Odds, Playfield, Rules, Tetromino, lock};
+use tetrion_core::engine::{Chain, Clear, Odds, Playfield, Rules, Tetromino, lock};
 
 use super::messages::{Letter, Location, Move, PieceCounts, RandomizerState, StartMessage};
 use super::{HEIGHT, WIDTH};
@@ -21,6 +21,8 @@ pub(super) struct BotPosition {
     pub lines: u64,
     /// Pieces placed since the initial position.
     pub pieces: u64,
+    /// The recent clears.
+    pub chain: Chain,
     dealing: Dealing,
 }
 
@@ -40,7 +42,7 @@ impl BotPosition {
     /// # Errors
     /// The expected value in place of the given one.
     pub fn new(start: StartMessage, rules: &Rules) -> Result<BotPosition, String> {
-        let StartMessage { hold, queue, board, randomizer, combo: _, back_to_back: _ } = start;
+        let StartMessage { hold, queue, board, randomizer, combo, back_to_back } = start;
         if board.len() != usize::from(HEIGHT) {
             return Err(format!("board has {} rows, expected {HEIGHT}", board.len()));
         }
@@ -66,6 +68,7 @@ impl BotPosition {
             playfield: Playfield::from_rows(rules.width, rules.height, rows),
             lines: 0,
             pieces: 0,
+            chain: Chain { clears: combo.try_into().unwrap_or(u16::MAX), back_to_back: back_to_back.into() },
             dealing,
         };
         queue.into_iter().try_for_each(|Letter(piece)| position.append(piece))?;
@@ -115,7 +118,11 @@ impl BotPosition {
             return Err(format!("the cells of {played} are taken, expected free ones"));
         }
         self.pieces += 1;
-        self.lines += u64::from(lock(rules, &mut self.playfield, shape, row, column).lines);
+        let lines = lock(rules, &mut self.playfield, shape, row, column).lines;
+        self.lines += u64::from(lines);
+        let is_perfect = lines > 0 && self.playfield.occupied_rows() == 0;
+        let clear = Clear { lines, spin: played.spin, is_perfect, has_garbage: false };
+        (self.chain, _) = self.chain.then(rules.attack_table, 1.0, clear);
         Ok(())
     }
 

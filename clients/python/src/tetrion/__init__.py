@@ -18,7 +18,7 @@ provides:
 - `Client.evaluate`: whole games of any number of policies on `DrawnSeeds` or on seeds, with `EvaluationOptions`, as an
   `Evaluation` of `Games`, or as an `EvaluationRun` while they are played. `Client.estimate`: estimates of how long games of
   good policies last, as an `Estimation` of `Estimates`. A `Policy` describes how an agent plays, a `Search` how it uses the
-  next pieces. `Mlp` and `NTuple` (of `TuplePattern`s) are models that add to the weighted sum.
+  next pieces, a `Beam` how it follows many sequences of placements. `Mlp` and `NTuple` (of `TuplePattern`s) are models that add to the weighted sum.
 - `Client.history`: the learning curve of a session, a `History`: lines, lengths and returns of its finished episodes.
 - `Client.watch`: the games of a session while its learner steps it, on any machine. A `Watching` yields `WatchedFrame`s,
   with a `WatchedEnv` per environment and its last `WatchedEpisode`, if any.
@@ -64,7 +64,7 @@ from tetrion._messages.ends import EpisodeEnd
 from tetrion._messages.listing import PlacementsOptions
 from tetrion._messages.models import Mlp, NTuple, TuplePattern
 from tetrion._messages.placements import KEYS, Placements
-from tetrion._messages.policies import PoliciesLike, Policy, Search
+from tetrion._messages.policies import Beam, PoliciesLike, Policy, Search
 from tetrion._messages.requests import Drawing, FeaturesLike, Packed, RulesLike
 from tetrion._messages.scenes import Scene
 from tetrion._messages.seedings import DrawnSeeds
@@ -116,6 +116,7 @@ __all__ = [
     "ActionDigit",
     "AfterstateEnv",
     "AfterstateVectorEnv",
+    "Beam",
     "Catalog",
     "CemConfig",
     "CemOptimizer",

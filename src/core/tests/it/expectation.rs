@@ -71,14 +71,8 @@ fn a_choice_is_what_the_definition_says() {
                     let next: Vec<_> =
                         shown.iter().filter_map(|next| Tetromino::from_letter(*next)).collect();
                     let sight = Sight {
-                        rules: &rules,
-                        playfield: &playfield,
-                        piece: Tetromino::from_letter(piece).unwrap(),
                         next: &next,
-                        held: None,
-                        odds: Odds::EVEN,
-                        lines: 0,
-                        pieces: 0,
+                        ..Sight::of(&rules, &playfield, Tetromino::from_letter(piece).unwrap())
                     };
                     let odds: Vec<_> = twin::TETROMINOES.chars().map(|piece| (piece, 1.0)).collect();
                     let expected = plain.choose(&cells, piece, shown, &odds);
@@ -102,14 +96,11 @@ fn one_by_one(rules: &Rules, agent: &Agent, seed: u64, pieces: u64) -> Game<u64,
         let next: Vec<_> = (0..rules.preview).filter_map(|_| ahead.deal()).collect();
         let (playfield, odds) = (&game.playfield, ahead.odds());
         let sight = Sight {
-            rules,
-            playfield,
-            piece,
             next: &next,
-            held: None,
             odds,
             lines: game.lines,
             pieces: game.pieces,
+            ..Sight::of(rules, playfield, piece)
         };
         let placement = choose(agent, Kernel::Portable, &sight);
         game.place(rules, piece, placement);

@@ -50,6 +50,9 @@ mod agents;
 /// The exact mean over hidden pieces.
 mod expectation;
 
+/// Sequences of placements of the known pieces.
+mod beam;
+
 /// Whole episodes, alone and in parallel.
 mod rollout;
 

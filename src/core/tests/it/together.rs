@@ -2,7 +2,7 @@
 
 use tetrion_core::agents::{Kernel, LinearAgent, Sight, TerminalValue};
 use tetrion_core::engine::{
-    Column, Hand, NamedChoice, Odds, Placement, Playfield, Rules, SpinRule, Tetromino, TopOut, placements,
+    Column, Hand, NamedChoice, Placement, Playfield, Rules, SpinRule, Tetromino, TopOut, placements,
 };
 use tetrion_core::features::FeatureSet;
 use tetrion_core::features::kernel::ScoredPlacement;
@@ -101,16 +101,7 @@ fn scores_and_choices_have_the_bits_of_the_plain_ones() {
             _ => Some(*choice),
         });
 
-        let sight = Sight {
-            rules: &rules,
-            playfield: &playfield,
-            piece: hand.current,
-            next: &[],
-            held: hand.other,
-            odds: Odds::EVEN,
-            lines: 0,
-            pieces: 0,
-        };
+        let sight = Sight { held: hand.other, ..Sight::of(&rules, &playfield, hand.current) };
         for kernel in kernels() {
             let what = format!("{}: {hand:?} under {rules:?} on\n{playfield}", kernel.name());
             let fast = agent.scores_of_hand(kernel, &rules, &playfield, hand);

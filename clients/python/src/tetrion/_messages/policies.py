@@ -7,7 +7,7 @@ published result is never of another policy than the one that played.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, fields
+from dataclasses import KW_ONLY, asdict, dataclass, fields
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -36,15 +36,60 @@ _MONTE_CARLO = ("monte_carlo", "monte_carlo_coded")
 
 
 @dataclass(frozen=True, kw_only=True)
+class Beam:
+    """A search that follows many sequences of placements of the known pieces at once.
+
+    Known are the current piece, the shown ones and the held one. All sequences end after the same number of pieces; the
+    first placement of the best one is played. The terms are multiples of the largest weight by size, -1000 to 1000. The
+    server refuses numbers that are out of range; 0 for `width`, `pieces` or `sample_pieces` means the default.
+
+    Attributes:
+        width: Playfields that go on after each piece, the best ones, 1 to 512. Default 16.
+        perfect_clear_places: Further playfields that go on because a perfect clear may follow, 0 to 512.
+        pieces: Most pieces to place, the current one included, 1 to 8. Default 8.
+        samples: Continuations of the known pieces to draw, 0 to 1024.
+        sample_pieces: Pieces of each continuation, 1 to 8. Default 4.
+        attack: Value of a line sent.
+        back_to_back: Value of a difficult clear as the last clear of a sequence.
+        perfect_clear: Value of a perfect clear that may follow at once; less in proportion to the missing pieces.
+        t_slot: Value of each row that a T at hand would fill in a spin slot.
+        t_kept: Value of a T at hand without such a slot.
+    """
+
+    width: int = 16
+    perfect_clear_places: int = 0
+    pieces: int = 8
+    samples: int = 0
+    sample_pieces: int = 4
+    attack: float = 0.0
+    back_to_back: float = 0.0
+    perfect_clear: float = 0.0
+    t_slot: float = 0.0
+    t_kept: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Checks the type of each value.
+
+        Raises:
+            InvalidArgumentError: A value has the wrong type.
+        """
+        for setting in fields(self):
+            check: Any = arguments.integer if isinstance(setting.default, int) else arguments.number
+            checked = check(f"search.beam.{setting.name}", getattr(self, setting.name))
+            object.__setattr__(self, setting.name, checked)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Search:
     """How a policy uses the pieces after the current one.
 
     `Search()` considers the next piece: a hidden one by the exact mean over the seven. The server fills in missing values
     and refuses numbers that are out of range.
 
-    `lookahead` is another, older method, and excludes all other fields: it adds up the scores of the intermediate
-    playfields, which counts some features several times. `Search(lookahead=0)` makes a controller greedy that normally
-    searches.
+    `beam` and `lookahead` are other methods, and exclude all other fields. `Search(beam=Beam(width=32))` follows many
+    sequences of placements at once, the strongest way to play modern Tetris. `lookahead`, the oldest, adds up the scores of
+    the intermediate playfields, which counts some features several times. `Search(lookahead=0)` makes a controller greedy
+    that normally searches.
 
     Attributes:
         pieces: Number of next pieces to consider, 1 or 2; the first of two must be shown. Default 1.
@@ -54,6 +99,7 @@ class Search:
         terms: Terms of a placement that count if another piece follows: `landing` (the default), `all` or `none`.
         caution: Number of standard deviations to subtract from the mean over a hidden piece, 0 to 10. Default 0.
         lookahead: Number of shown pieces over which scores are added up; 0: none.
+        beam: Settings of a beam search.
     """
 
     pieces: int | None = None
@@ -63,12 +109,13 @@ class Search:
     terms: str | None = None
     caution: float | None = None
     lookahead: int | None = None
+    beam: Beam | None = None
 
     def __post_init__(self) -> None:
         """Checks the type of each value.
 
         Raises:
-            InvalidArgumentError: A value has the wrong type, or `lookahead` is combined with another field.
+            InvalidArgumentError: A value has the wrong type, or `lookahead` or `beam` is combined with another field.
         """
         for name in ("pieces", "placements"):
             self._check(name, lambda field, value: arguments.integer(field, value, 1))
@@ -76,11 +123,13 @@ class Search:
         for name in ("lost_piece", "discount", "caution"):
             self._check(name, arguments.number)
         self._check("terms", lambda field, value: enum_name(pb.ExpectationTerms, value, field))
-        others = [
-            field.name for field in fields(self) if field.name != "lookahead" and getattr(self, field.name) is not None
-        ]
-        if self.lookahead is not None and others:
-            raise InvalidArgumentError("search.lookahead", f"is given with {others[0]}, expected one of the two")
+        if self.beam is not None and not isinstance(self.beam, Beam):
+            raise arguments.wrong("search.beam", self.beam, "a tetrion.Beam, such as Beam(width=32)")
+        given = [field.name for field in fields(self) if getattr(self, field.name) is not None]
+        for method in ("lookahead", "beam"):
+            others = [name for name in given if name != method]
+            if method in given and others:
+                raise InvalidArgumentError(f"search.{method}", f"is given with {others[0]}, expected one of the two")
 
     def _check(self, name: str, check: Any) -> None:
         value = getattr(self, name)
@@ -276,6 +325,8 @@ def search_message(search: Search | None) -> pb.Search | None:
         if search.lookahead == 0:
             return pb.Search(greedy=pb.Greedy())
         return pb.Search(lookahead=pb.Lookahead(pieces=search.lookahead))
+    if search.beam is not None:
+        return pb.Search(beam=pb.Beam(**asdict(search.beam)))
     terms = search.terms
     return pb.Search(
         expectation=pb.Expectation(
@@ -360,6 +411,9 @@ def model_from(message: Any, width: int) -> Model | None:
 def search_from(message: pb.Search) -> Search:
     """The search of a message."""
     method = message.which("method")
+    if method == "beam":
+        settings = {setting.name: getattr(message.beam, setting.name) for setting in fields(Beam)}
+        return Search(beam=Beam(**settings))
     if method != "expectation":
         return Search(lookahead=message.lookahead.pieces)
     own = message.expectation

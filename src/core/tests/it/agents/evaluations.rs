@@ -139,14 +139,12 @@ fn decided(agent: &Agent, game: &Live, rng: &mut AgentRng) -> Placement {
     let next: Vec<Piece> = game.preview().collect();
     let statistics = game.statistics();
     let sight = Sight {
-        rules: &rules,
-        playfield: game.playfield(),
-        piece: game.piece().unwrap(),
         next: &next,
         held: game.held(),
         odds: game.odds(),
         lines: statistics.lines,
         pieces: statistics.pieces,
+        ..Sight::of(&rules, game.playfield(), game.piece().unwrap())
     };
     let mut thought = Thought::default();
     loop {

@@ -3,7 +3,7 @@
 use tetrion_core::agents::{Agent, AgentRng, Controller, Kernel, Sight, TerminalValue};
 use tetrion_core::engine::rng::{Tag, word as engine_word};
 use tetrion_core::engine::{
-    Dealer, Odds, Placement, Playfield, Randomizer, Rules, Tetromino, TopOut, is_blocked, placements,
+    Dealer, Placement, Playfield, Randomizer, Rules, Tetromino, TopOut, is_blocked, placements,
 };
 
 use super::{choose, flat_stacking, linear};
@@ -83,16 +83,7 @@ fn flat_stacking_chooses_by_the_reports_sum() {
                 let cells: Vec<Vec<bool>> = (0..height)
                     .map(|row| (0..width).map(|column| playfield.is_full(row, column)).collect())
                     .collect();
-                let sight = Sight {
-                    rules: &rules,
-                    playfield: &playfield,
-                    piece,
-                    next: &[],
-                    held: None,
-                    odds: Odds::EVEN,
-                    lines: 0,
-                    pieces: 0,
-                };
+                let sight = Sight::of(&rules, &playfield, piece);
                 let chosen = choose(&agent, Kernel::best(), &sight, &mut AgentRng::new(0));
                 assert_eq!(chosen, plain_smart(&rules, &cells, piece), "{piece} on\n{playfield}");
                 choices += 1;

@@ -10,7 +10,7 @@ use tetrion_core::agents::{
     TerminalValue,
 };
 use tetrion_core::engine::rng::{Tag, word as engine_word};
-use tetrion_core::engine::{Dealer, Odds, Placement, Playfield, Rules, Tetromino};
+use tetrion_core::engine::{Dealer, Placement, Playfield, Rules, Tetromino};
 use tetrion_core::features::FeatureSet;
 use tetrion_core::rollout::{Bounds, Episode};
 
@@ -156,16 +156,8 @@ fn looks_ahead_find_what_their_definition_says() {
                             (0..=u64::from(preview)).map(|k| uniform_tetromino(seed, n + k)).collect();
                         let pieces: Vec<Tetromino> =
                             letters.iter().map(|letter| Tetromino::from_letter(*letter).unwrap()).collect();
-                        let sight = Sight {
-                            rules: &rules,
-                            playfield: &playfield,
-                            piece: pieces[0],
-                            next: &pieces[1..],
-                            held: None,
-                            odds: Odds::EVEN,
-                            lines: 0,
-                            pieces: 0,
-                        };
+                        let next = &pieces[1..];
+                        let sight = Sight { next, ..Sight::of(&rules, &playfield, pieces[0]) };
                         let chosen = choose(&agent, Kernel::best(), &sight, &mut AgentRng::new(0));
 
                         let plain = TwinPlayfield::drawn(&playfield.to_string(), height.into());

@@ -1,7 +1,7 @@
 //! Monte-Carlo agents, against brute force and the listing of the report they come from.
 
 use tetrion_core::agents::{Agent, AgentRng, Kernel, MonteCarlo, Sight};
-use tetrion_core::engine::{Odds, Playfield, Rules, Tetromino, TopOut};
+use tetrion_core::engine::{Playfield, Rules, Tetromino, TopOut};
 
 use super::{Words, game, plain_game, stretched};
 use tetrion_twins::{self as twin, TwinPlacement, TwinPlayfield};
@@ -131,16 +131,7 @@ fn all_kernels_count_the_same_playouts_under_all_rules() {
         for top_out in [TopOut::Overflow, TopOut::SpawnBlocked, TopOut::TopRow, TopOut::AboveField] {
             let rules = Rules { width, height, top_out, ..Rules::preset(preset).unwrap() };
             let playfield = Playfield::empty(width, height);
-            let sight = Sight {
-                rules: &rules,
-                playfield: &playfield,
-                piece: Tetromino::L,
-                next: &[],
-                held: None,
-                odds: Odds::EVEN,
-                lines: 0,
-                pieces: 0,
-            };
+            let sight = Sight::of(&rules, &playfield, Tetromino::L);
             let agent = Agent::MonteCarlo(MonteCarlo::new(20));
             let ranked = |kernel| {
                 let mut rng = AgentRng::new(5);

@@ -59,7 +59,7 @@ fn rows_play_the_matches_of_their_seeds() {
                         let i = 2 * number as u32 + side as u32;
                         let incoming = batch.incoming(i);
                         assert_eq!(batch.playfield(i), *game.playfield(), "{context}");
-                        assert_eq!(incoming, game.incoming(), "{context}");
+                        assert_eq!(incoming, *game.incoming(), "{context}");
                         assert_eq!(batch.chain(i), game.chain(), "{context}");
                         assert_eq!(batch.hand(i).is_some(), versus.result().is_none(), "{context}");
                         let at = |field| numbers(&batch, field)[i as usize];

@@ -278,6 +278,19 @@ fn what_is_ready_for_an_i_or_a_t_as_counted_by_hand() {
 }
 
 #[test]
+fn how_near_a_perfect_clear_is_as_counted_by_hand() {
+    // Two rows of six columns hold three tetrominoes; two, one of them are missing.
+    check("....../......", "perfect_clear_near 3");
+    check("....../..####", "perfect_clear_near 4");
+    check("....##/######", "perfect_clear_near 5");
+    // Regions of two and ten cells; with two more rows above, they are one.
+    check(".#..../.#..../.#....", "perfect_clear_near 0");
+    check("##..../.#####", "perfect_clear_near 0");
+    // A stack of five rows.
+    check("#...../#...../#...../#...../#.....", "perfect_clear_near 0");
+}
+
+#[test]
 fn what_a_landing_sends_as_counted_by_hand() {
     use crate::support::letters::*;
     check_landing("####./####./####./####.", I, 0, 4, "clears[3] 1, clears[0] 0, base_attack 10, idle_t 0");

@@ -12,9 +12,7 @@ use tetrion_core::agents::{
     Agent, CONTROLLERS, Expectation, FormulaAgent, Kernel, LinearAgent, LookaheadAgent, Search, Sight,
     TerminalValue,
 };
-use tetrion_core::engine::{
-    Odds, Piece, Placement, Playfield, Rules, Tetromino, is_blocked, land, placements,
-};
+use tetrion_core::engine::{Piece, Placement, Playfield, Rules, Tetromino, is_blocked, land, placements};
 use tetrion_core::features::{FEATURES, FeatureSet, Seen};
 use tetrion_core::formula::{Formula, Program, compile};
 use tetrion_core::rollout::{Deal, Evaluation};
@@ -142,14 +140,11 @@ fn scores_have_the_bits_of_a_walk_through_the_tree() {
         }
         let shown = vec![next; rules.preview.into()];
         let sight = Sight {
-            rules: &rules,
-            playfield: &playfield,
-            piece,
             next: &shown,
             held: (rules.hold && dice.below(2) == 0).then_some(held),
-            odds: Odds::EVEN,
             lines: dice.below(1000) as u64,
             pieces: dice.below(3000) as u64,
+            ..Sight::of(&rules, &playfield, piece)
         };
         let expected = walked(&tree, &names, &sight, terminal_value == TerminalValue::Avoid);
         not_finite += u32::from(expected.iter().any(|(_, score)| f64::from_bits(*score) == -1e300));
@@ -292,14 +287,11 @@ fn facts_are_those_of_the_game() {
     let playfield = Playfield::empty(10, 20);
     let next = [Tetromino::T];
     let sight = Sight {
-        rules: &rules,
-        playfield: &playfield,
-        piece: Tetromino::I,
         next: &next,
         held: Some(Tetromino::O),
-        odds: Odds::EVEN,
         lines: 40,
         pieces: 102,
+        ..Sight::of(&rules, &playfield, Tetromino::I)
     };
     let same = "holes * 0 +";
     assert_eq!(values(&format!("{same} lines + pieces / 1000"), &sight), [40.102]);
@@ -329,14 +321,10 @@ fn facts_go_on_along_a_lookahead() {
     // An I on its side completes the only row.
     let playfield = Playfield::from_rows(10, 20, [0b11_1111_0000]);
     let sight = Sight {
-        rules: &rules,
-        playfield: &playfield,
-        piece: Tetromino::I,
         next: &[Tetromino::O, Tetromino::S],
-        held: None,
-        odds: Odds::EVEN,
         lines: 40,
         pieces: 102,
+        ..Sight::of(&rules, &playfield, Tetromino::I)
     };
     let flat = placements(&rules, &playfield, Tetromino::I)
         .iter()

@@ -17,16 +17,7 @@ fn positions(mut check: impl FnMut(&Sight<'_>)) {
         let [piece, held, next] = [0; 3].map(|_| Tetromino::ALL[dice.below(7)]);
         let (next, odds) = ([next], Odds::EVEN);
         let held = Some(held);
-        check(&Sight {
-            rules: &rules,
-            playfield: &playfield,
-            piece,
-            next: &next,
-            held,
-            odds,
-            lines: 0,
-            pieces: 0,
-        });
+        check(&Sight { next: &next, held, odds, ..Sight::of(&rules, &playfield, piece) });
     }
 }
 

@@ -1,0 +1,584 @@
+//! A controller, a formula or a network with a beam search over the pieces that it knows.
+//!
+//! Sequences of placements grow by one piece at a time, all to the same number of pieces, so that their values compare.
+//! The value of a sequence is the sum of the landing terms of its placements ([`Terms::Landing`]), the whole score of
+//! its last one, and terms of the search itself: lines sent, back-to-back, and what a perfect clear or a T has at hand.
+//! After each piece the best playfields go on, and some from which a perfect clear may still follow: ten lines are worth
+//! a way there that looks bad. Sequences that lead to the same state are one.
+//!
+//! Known are the current piece, the shown ones and the held one. The last of them is placed by holding a piece that is
+//! not shown; this ends a sequence. Further pieces can be drawn by their odds: each continuation goes on from the same
+//! playfields, and the first placement with the largest mean wins. All draws come from fixed seeds, as does garbage that
+//! nobody can know, so a choice depends on nothing but what the agent sees.
+//!
+//! Of equals, the first wins. A sequence that ends the game is dropped. If none is left, the longest ones decide.
+//!
+//! [`Terms::Landing`]: super::Terms::Landing
+
+use std::collections::HashSet;
+
+use super::value_function::ScoredClear;
+use super::worth::{LookaheadValue, Worth};
+use super::{Sight, Thought, ValueFunction};
+use crate::engine::rng::{Tag, below, mix, word};
+use crate::engine::{
+    Chain, Clear, Holes, Incoming, MAX_PREVIEW, Odds, Piece, Placement, Playfield, Rules, Tetromino,
+    comes_to_rest, is_blocked, land, land_at, lock,
+};
+use crate::features::kernel::Kernel;
+use crate::features::{LowCells, Seen, spin_slot_rows};
+
+/// Settings of a beam search. The terms are multiples of the largest weight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Beam {
+    /// Playfields that go on after each piece, 1 to [`Beam::MAX_PLACES`].
+    pub width: u16,
+    /// Further playfields that go on because a perfect clear may follow, at most [`Beam::MAX_PLACES`].
+    pub perfect_clear_places: u16,
+    /// Most pieces to place, the current one included, 1 to [`Beam::MAX_PIECES`].
+    pub pieces: u8,
+    /// Continuations to draw after the known pieces, at most [`Beam::MAX_SAMPLES`]. As many as the odds add up to, of one
+    /// piece each, are all there are, so that the mean over them is exact.
+    pub samples: u16,
+    /// Pieces of each continuation, 1 to [`Beam::MAX_PIECES`].
+    pub sample_pieces: u8,
+    /// Value of a line sent.
+    pub attack: f64,
+    /// Value of a difficult clear as the last clear, so that the next one continues it.
+    pub back_to_back: f64,
+    /// Value of a perfect clear that may follow at once; less in proportion to the missing pieces.
+    pub perfect_clear: f64,
+    /// Value of each row that a T would fill in a spin slot, if a T is held or next.
+    pub t_slot: f64,
+    /// Value of a T that is held or next while there is no spin slot.
+    pub t_kept: f64,
+}
+
+impl Beam {
+    /// Most playfields of each kind that go on.
+    pub const MAX_PLACES: u16 = 512;
+    /// Most pieces of a sequence without a drawn continuation: the current, the shown and the held ones.
+    pub const MAX_PIECES: u8 = MAX_PREVIEW + 2;
+    /// Most continuations.
+    pub const MAX_SAMPLES: u16 = 1024;
+    /// The largest size of a term.
+    pub const MOST_OF_A_TERM: f64 = 1e3;
+    /// All known pieces, by the values of the weights alone.
+    pub const DEFAULT: Beam = Beam {
+        width: 16,
+        perfect_clear_places: 0,
+        pieces: Beam::MAX_PIECES,
+        samples: 0,
+        sample_pieces: 4,
+        attack: 0.0,
+        back_to_back: 0.0,
+        perfect_clear: 0.0,
+        t_slot: 0.0,
+        t_kept: 0.0,
+    };
+
+    /// Most playfields that go on after a piece.
+    pub(super) fn places(&self) -> u64 {
+        u64::from(self.width) + u64::from(self.perfect_clear_places)
+    }
+
+    /// Most bytes that a search holds.
+    pub fn bytes(&self) -> u64 {
+        /// Most placements of a hand, in round numbers.
+        const PLACEMENTS: u64 = 256;
+        // Those that go on, those before them and those where continuations begin, and what is placed for them.
+        let nodes = (3 + SPARE as u64) * (size_of::<Node>() + size_of::<Incoming>()) as u64;
+        self.places() * (nodes + 2 * PLACEMENTS * size_of::<Candidate>() as u64)
+    }
+}
+
+impl Default for Beam {
+    fn default() -> Beam {
+        Beam::DEFAULT
+    }
+}
+
+/// A controller or a formula with its beam search.
+#[derive(Clone, Debug)]
+pub struct BeamAgent {
+    values: ValueFunction,
+    beam: Beam,
+    /// The settings with their terms in the units of scores.
+    scaled: Beam,
+}
+
+/// A search in progress.
+#[derive(Clone, Debug)]
+pub(super) struct Growth {
+    /// The current piece and the pieces after it: known ones, then those of a continuation.
+    queue: Vec<Piece>,
+    /// Number of pieces of the queue that are known.
+    known: usize,
+    /// The first placements of all sequences, in ascending action order.
+    firsts: Vec<Placement>,
+    nodes: Vec<Node>,
+    /// The largest estimate of each first placement's sequences at the last piece, whether or not they go on.
+    estimates: Vec<Option<f64>>,
+    /// Number of pieces that the sequences have placed, and will have.
+    placed: usize,
+    most: usize,
+    /// The sequences from which continuations go on, and the number of their pieces.
+    trunk: Option<(Vec<Node>, usize)>,
+    /// Continuations so far, and the sums of the values of each first placement over them.
+    samples: u16,
+    sums: Vec<f64>,
+}
+
+/// The end of a sequence of placements.
+#[derive(Clone, Debug)]
+struct Node {
+    playfield: Playfield,
+    /// The held piece. `None` also after an unseen piece was held: then the queue is used up, and nothing follows.
+    held: Option<Piece>,
+    /// Index in the queue of the piece in play.
+    current: usize,
+    chain: Chain,
+    /// Garbage, if the rules have it.
+    incoming: Option<Box<Incoming>>,
+    lines: u64,
+    /// Landing terms and lines sent.
+    sum: f64,
+    /// The value of the sequence.
+    value: f64,
+    /// Index of the first placement.
+    first: usize,
+}
+
+/// A placement at the end of a sequence.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    /// Estimate of the value.
+    value: f64,
+    score: f64,
+    /// Index of the sequence.
+    parent: u32,
+    /// Index among the placements of the layer, which decides between equals.
+    at: u32,
+    placement: Placement,
+    is_near: bool,
+}
+
+/// The garbage that a search imagines. A game with this seed would have just that.
+const IMAGINED: Holes<'static> = Holes { seed: 0x7A6F_1C35_90E2_4BD8, written: &[] };
+
+/// Candidates that are placed for each playfield that goes on: some lead to the same state.
+const SPARE: usize = 3;
+
+impl BeamAgent {
+    /// Combines a controller or a formula with a beam search whose settings are in range.
+    pub(super) fn new(values: impl Into<ValueFunction>, beam: Beam) -> BeamAgent {
+        let values = values.into();
+        let scale = values.largest_weight();
+        let Beam { attack, back_to_back, perfect_clear, t_slot, t_kept, .. } = beam;
+        let scaled = Beam {
+            attack: attack * scale,
+            back_to_back: back_to_back * scale,
+            perfect_clear: perfect_clear * scale,
+            t_slot: t_slot * scale,
+            t_kept: t_kept * scale,
+            ..beam
+        };
+        BeamAgent { values, beam, scaled }
+    }
+
+    /// The function that scores placements.
+    pub(crate) fn values(&self) -> &ValueFunction {
+        &self.values
+    }
+
+    /// The settings of the search.
+    pub(crate) fn beam(&self) -> &Beam {
+        &self.beam
+    }
+
+    /// Number of steps of [`BeamAgent::grow`] for a choice.
+    pub(super) fn num_steps(&self, rules: &Rules) -> u64 {
+        let known = u64::from(self.beam.pieces).min(u64::from(rules.preview) + 2);
+        known + u64::from(self.beam.samples) * (u64::from(self.beam.sample_pieces) + 1)
+    }
+
+    /// Lets all sequences grow by a piece. Returns the choice after the last one.
+    pub(super) fn grow(&self, kernel: Kernel, sight: &Sight<'_>, thought: &mut Thought) -> Option<Placement> {
+        let mut growth = thought.beam.take().unwrap_or_else(|| Box::new(self.start(sight)));
+        if growth.placed < growth.most && self.grow_by_a_piece(kernel, sight, &mut growth) {
+            growth.placed += 1;
+            let known = if sight.rules.hold { growth.most - 1 } else { growth.most };
+            if self.samples_of(&growth) > 0 && growth.trunk.is_none() && growth.placed == known {
+                growth.trunk = Some((growth.nodes.clone(), growth.placed));
+                growth.placed = growth.most;
+            }
+        } else {
+            growth.placed = growth.most;
+        }
+        if growth.placed == growth.most && (growth.trunk.is_none() || self.go_on(sight, &mut growth)) {
+            thought.decide(growth.values().map(|(placement, value)| (placement, score(value))));
+            return thought.choice().or_else(|| sight.placements().first().copied());
+        }
+        thought.beam = Some(growth);
+        None
+    }
+
+    /// The search before the first piece.
+    fn start(&self, sight: &Sight<'_>) -> Growth {
+        let queue: Vec<Piece> = std::iter::once(sight.piece).chain(sight.next.iter().copied()).collect();
+        let all = queue.len() + usize::from(sight.rules.hold && sight.held.is_some());
+        let root = Node {
+            playfield: *sight.playfield,
+            held: sight.held,
+            current: 0,
+            chain: if sight.rules.keeps_chain() { sight.chain } else { Chain::default() },
+            incoming: sight
+                .rules
+                .garbage
+                .map(|_| Box::new(sight.incoming.copied().unwrap_or_else(|| Incoming::new(sight.rules)))),
+            lines: 0,
+            sum: 0.0,
+            value: 0.0,
+            first: 0,
+        };
+        Growth {
+            known: queue.len(),
+            queue,
+            firsts: Vec::new(),
+            nodes: vec![root],
+            estimates: Vec::new(),
+            placed: 0,
+            most: all.min(self.beam.pieces.into()),
+            trunk: None,
+            samples: 0,
+            sums: Vec::new(),
+        }
+    }
+
+    /// Number of continuations; none if not even the known pieces are all placed.
+    fn samples_of(&self, growth: &Growth) -> u16 {
+        if growth.most < growth.known { 0 } else { self.beam.samples }
+    }
+
+    /// Counts the values of a continuation, if one has ended, and begins the next one. Returns whether that was the last.
+    fn go_on(&self, sight: &Sight<'_>, growth: &mut Growth) -> bool {
+        let Some((nodes, placed)) = growth.trunk.clone() else { return true };
+        if growth.queue.len() > growth.known {
+            let bests = growth.bests();
+            // A first placement whose sequences all fell behind is worth no more than the last one that did not.
+            let least = growth.nodes.iter().fold(f64::INFINITY, |least, node| least.min(node.value));
+            growth.sums.resize(bests.len(), 0.0);
+            for ((sum, best), estimate) in growth.sums.iter_mut().zip(bests).zip(&growth.estimates) {
+                *sum += best.or(*estimate).unwrap_or(least);
+            }
+        }
+        if growth.samples == self.samples_of(growth) {
+            return true;
+        }
+        growth.queue.truncate(growth.known);
+        let pieces =
+            continuation(sight, (growth.samples, self.beam.samples)).take(self.beam.sample_pieces.into());
+        growth.queue.extend(pieces);
+        growth.samples += 1;
+        let all = growth.queue.len() + usize::from(sight.rules.hold && sight.held.is_some());
+        (growth.nodes, growth.placed, growth.most) = (nodes, placed, all);
+        false
+    }
+
+    /// Places a piece at the end of all sequences, and keeps the best. Returns false, and changes nothing, if every
+    /// sequence has ended.
+    fn grow_by_a_piece(&self, kernel: Kernel, sight: &Sight<'_>, growth: &mut Growth) -> bool {
+        let mut candidates = Vec::new();
+        for parent in 0..growth.nodes.len() {
+            self.look_for_candidates(kernel, sight, growth, parent, &mut candidates);
+        }
+        let is_root = growth.placed == 0;
+        if is_root {
+            growth.firsts = candidates.iter().map(|candidate: &Candidate| candidate.placement).collect();
+        }
+        growth.estimates = vec![None; growth.firsts.len()];
+        for candidate in &candidates {
+            let first = growth.first_of(candidate);
+            let estimate = &mut growth.estimates[first];
+            *estimate = Some(estimate.map_or(candidate.value, |largest: f64| largest.max(candidate.value)));
+        }
+        let Beam { width, perfect_clear_places, .. } = self.beam;
+        let (width, places) = (usize::from(width), usize::from(perfect_clear_places));
+        let mut near: Vec<Candidate> = Vec::new();
+        if places > 0 {
+            near.extend(candidates.iter().filter(|candidate| candidate.is_near));
+            keep_best(&mut near, SPARE * places);
+        }
+        keep_best(&mut candidates, SPARE * width);
+        let (mut kept, mut seen) = (Vec::with_capacity(width + places), HashSet::new());
+        for (candidates, most) in [(candidates, width), (near, width + places)] {
+            let mut children = Vec::with_capacity(candidates.len());
+            for candidate in &candidates {
+                children.extend(self.place(sight, growth, candidate).map(|child| (child, candidate)));
+            }
+            let mut order: Vec<usize> = (0..children.len()).collect();
+            // Sorting is stable, so equals keep their order.
+            order.sort_by(|&one, &other| children[other].0.value.total_cmp(&children[one].0.value));
+            for at in order {
+                if kept.len() == most {
+                    break;
+                }
+                let (child, candidate) = &children[at];
+                if seen.insert(child.key()) {
+                    let sum = child.sum + self.landing_score(sight, growth, candidate);
+                    kept.push(Node { sum, ..child.clone() });
+                }
+            }
+        }
+        if kept.is_empty() {
+            return false;
+        }
+        growth.nodes = kept;
+        true
+    }
+
+    /// Appends every placement at the end of a sequence that does not end the game.
+    fn look_for_candidates(
+        &self,
+        kernel: Kernel,
+        sight: &Sight<'_>,
+        growth: &Growth,
+        parent: usize,
+        candidates: &mut Vec<Candidate>,
+    ) {
+        let node = &growth.nodes[parent];
+        let rules = &*sight.rules.after(node.chain);
+        let Some((view, is_held)) = node.view(sight, rules, growth) else { return };
+        if is_blocked(rules, &node.playfield, view.piece) {
+            return;
+        }
+        let hand = view.hand();
+        let low = LowCells::of(&node.playfield).filter(|_| self.looks_for_perfect_clears());
+        for clear in self.values.clears_of_hand(kernel, &view) {
+            let ScoredClear { placement, score, .. } = clear;
+            let near = low.map_or(0.0, |low| {
+                let piece = hand.piece(placement).expect("a piece of the hand");
+                let (shape, row) = comes_to_rest(rules, &node.playfield, piece, placement);
+                nearness(low.after(shape, row, placement.column, clear.lines), rules.width)
+            });
+            candidates.push(Candidate {
+                value: node.sum + score + self.worth(rules, node, &clear) + self.scaled.perfect_clear * near,
+                score,
+                parent: parent as u32,
+                at: candidates.len() as u32,
+                placement: placement.holding(placement.hold || is_held),
+                is_near: near > 0.0,
+            });
+        }
+    }
+
+    fn looks_for_perfect_clears(&self) -> bool {
+        self.beam.perfect_clear_places > 0 || self.beam.perfect_clear != 0.0
+    }
+
+    /// Estimate of the terms for lines sent and back-to-back, of a placement at the end of a sequence.
+    fn worth(&self, rules: &Rules, node: &Node, clear: &ScoredClear) -> f64 {
+        let ScoredClear { placement, lines, is_perfect, .. } = *clear;
+        if lines == 0 || !rules.keeps_chain() {
+            return self.of_chain(node.chain);
+        }
+        let clear = Clear { lines, spin: placement.spin(), is_perfect, has_garbage: false };
+        let (chain, worth) = node.chain.then(rules.attack_table, node.multiplier(), clear);
+        self.scaled.attack * f64::from(worth.attack.lines()) + self.of_chain(chain)
+    }
+
+    fn of_chain(&self, chain: Chain) -> f64 {
+        if chain.back_to_back > 0 { self.scaled.back_to_back } else { 0.0 }
+    }
+
+    /// The sequence after a placement at its end, but for the landing terms; `None` if that ends the game.
+    fn place(&self, sight: &Sight<'_>, growth: &Growth, candidate: &Candidate) -> Option<Node> {
+        let node = &growth.nodes[candidate.parent as usize];
+        let placement = candidate.placement;
+        let (piece, held, current) = node.takes(&growth.queue, placement.hold);
+        let rules = &*sight.rules.after(node.chain);
+        let (shape, row) = comes_to_rest(rules, &node.playfield, piece, placement);
+        let (spin, column) = (placement.spin(), placement.column);
+        let (mut playfield, mut chain, mut incoming) = (node.playfield, node.chain, node.incoming.clone());
+        let (landed, sent) = match &mut incoming {
+            None => {
+                let landed = lock(rules, &mut playfield, shape, row, column);
+                let (_, sent) = landed.worth(rules, &playfield, spin, &mut chain);
+                (landed, sent)
+            }
+            Some(incoming) => {
+                let landing = land_at(rules, &playfield, shape, row, column);
+                playfield = landing.afterstate;
+                let kind = (spin, landing.vanished_rows(), &mut chain);
+                let garbage = (IMAGINED, sight.pieces + growth.placed as u64);
+                let counted = landing.landed().counted(rules, &mut playfield, kind, garbage, incoming, None);
+                (counted.landed, counted.attack.lines())
+            }
+        };
+        if landed.terminal {
+            return None;
+        }
+        let sum = node.sum + self.scaled.attack * f64::from(sent);
+        let mut value = sum + candidate.score + self.of_chain(chain);
+        if self.scaled.perfect_clear != 0.0 {
+            value += self.scaled.perfect_clear * nearness(LowCells::of(&playfield), rules.width);
+        }
+        let (lines, first) = (node.lines + u64::from(landed.lines), growth.first_of(candidate));
+        let child = Node { playfield, held, current, chain, incoming, lines, sum, value, first };
+        Some(Node { value: value + self.of_t(&child, growth), ..child })
+    }
+
+    /// The terms for a T that is held or next.
+    fn of_t(&self, node: &Node, growth: &Growth) -> f64 {
+        let Beam { t_slot, t_kept, .. } = self.scaled;
+        let next = growth.queue.get(node.current).copied();
+        if (t_slot, t_kept) == (0.0, 0.0) || ![node.held, next].contains(&Some(Tetromino::T)) {
+            return 0.0;
+        }
+        match spin_slot_rows(&node.playfield) {
+            0 => t_kept,
+            rows => t_slot * f64::from(rows),
+        }
+    }
+
+    /// The landing terms of a placement at the end of a sequence.
+    fn landing_score(&self, sight: &Sight<'_>, growth: &Growth, candidate: &Candidate) -> f64 {
+        let node = &growth.nodes[candidate.parent as usize];
+        let placement = candidate.placement;
+        let (piece, ..) = node.takes(&growth.queue, placement.hold);
+        let rules = &*sight.rules.after(node.chain);
+        let (shape, landing) = land(rules, &node.playfield, piece, placement);
+        let view = Sight { rules, piece, ..node.view(sight, rules, growth).map_or(*sight, |(view, _)| view) };
+        self.values.landing_score(&view, &Seen { piece, spin: placement.spin(), shape, landing: &landing })
+    }
+}
+
+impl Growth {
+    /// Index of the first placement of a sequence that a candidate ends.
+    fn first_of(&self, candidate: &Candidate) -> usize {
+        if self.placed == 0 { candidate.at as usize } else { self.nodes[candidate.parent as usize].first }
+    }
+
+    /// The largest value of each first placement's sequences, if any goes on.
+    fn bests(&self) -> Vec<Option<f64>> {
+        let mut bests = vec![None; self.firsts.len()];
+        for node in &self.nodes {
+            let best: &mut Option<f64> = match bests.get_mut(node.first) {
+                // Without any placement, the only sequence is empty.
+                None => continue,
+                Some(best) => best,
+            };
+            *best = Some(best.map_or(node.value, |best| best.max(node.value)));
+        }
+        bests
+    }
+
+    /// The value of each first placement that has one.
+    fn values(&self) -> impl Iterator<Item = (Placement, f64)> {
+        let values = if self.sums.is_empty() {
+            self.bests()
+        } else {
+            // Placements that none of the continuations began with have no value.
+            let begins =
+                |first| self.trunk.iter().flat_map(|(nodes, _)| nodes).any(|node| node.first == first);
+            let mean = |(first, sum): (usize, &f64)| begins(first).then_some(sum / f64::from(self.samples));
+            self.sums.iter().enumerate().map(mean).collect()
+        };
+        self.firsts.iter().copied().zip(values).filter_map(|(placement, value)| Some((placement, value?)))
+    }
+}
+
+impl Node {
+    /// What the agent sees at the end of the sequence, and whether the piece in play is not known, so that the held one
+    /// is placed instead. `None` if nothing is left to place.
+    fn view<'a>(
+        &'a self,
+        sight: &Sight<'a>,
+        rules: &'a Rules,
+        growth: &'a Growth,
+    ) -> Option<(Sight<'a>, bool)> {
+        let (piece, held, next, is_held) = match growth.queue.get(self.current) {
+            Some(&piece) => (piece, self.held, &growth.queue[self.current + 1..], false),
+            None => (self.held?, None, [].as_slice(), true),
+        };
+        let (lines, pieces) = (sight.lines + self.lines, sight.pieces + growth.placed as u64);
+        let (playfield, chain, incoming) = (&self.playfield, self.chain, self.incoming.as_deref());
+        Some((
+            Sight { rules, playfield, piece, next, held, lines, pieces, chain, incoming, odds: Odds::EVEN },
+            is_held,
+        ))
+    }
+
+    /// The piece that a placement with or without hold places, then the held piece and the index of the one in play.
+    fn takes(&self, queue: &[Piece], hold: bool) -> (Piece, Option<Piece>, usize) {
+        let current = queue.get(self.current).copied();
+        match (current, self.held) {
+            (Some(current), held) if !hold => (current, held, self.current + 1),
+            (current, Some(held)) => (held, current, self.current + 1),
+            (current, None) => (queue[self.current + 1], current, self.current + 2),
+        }
+    }
+
+    /// The factor of the lines that the next piece sends.
+    fn multiplier(&self) -> f64 {
+        self.incoming.as_ref().map_or(1.0, |incoming| incoming.multiplier)
+    }
+
+    /// A number that is equal for equal states.
+    fn key(&self) -> u64 {
+        let held = self.held.map_or(0, |piece| 1 + piece.index() as u64);
+        let state = [
+            held | (self.current as u64) << 8,
+            u64::from(self.chain.clears) | u64::from(self.chain.back_to_back) << 16,
+            self.incoming.as_ref().map_or(0, |incoming| incoming.waiting().into()),
+        ];
+        let words = self.playfield.columns().iter().copied().chain(state);
+        words.fold(0, |key, word| mix(key ^ word))
+    }
+}
+
+/// Keeps the candidates with the largest values, the first of equals.
+fn keep_best(candidates: &mut Vec<Candidate>, most: usize) {
+    if candidates.len() > most {
+        let order = |one: &Candidate, other: &Candidate| {
+            other.value.total_cmp(&one.value).then(one.at.cmp(&other.at))
+        };
+        candidates.select_nth_unstable_by(most, order);
+        candidates.truncate(most);
+    }
+    candidates.sort_unstable_by_key(|candidate| candidate.at);
+}
+
+fn score(value: f64) -> Worth {
+    Worth::Score(LookaheadValue { value, otherwise: 0.0 })
+}
+
+/// How near a perfect clear is, from 0 to 1; 0 without one in reach.
+fn nearness(cells: Option<LowCells>, width: u8) -> f64 {
+    f64::from(cells.map_or(0, LowCells::perfect_clear_near)) / f64::from(width)
+}
+
+/// The pieces of a continuation, drawn by their odds. The first pieces of all continuations, of which this is one with a
+/// number, are spread over the odds as evenly as can be.
+fn continuation<'a>(
+    sight: &Sight<'a>,
+    (sample, samples): (u16, u16),
+) -> impl Iterator<Item = Piece> + use<'a> {
+    let (randomizer, pieces, mut odds) = (sight.rules.randomizer, sight.rules.pieces, sight.odds);
+    (0..).map(move |n| {
+        let total: u64 = pieces.iter().map(|piece| u64::from(odds.of(piece))).sum();
+        let mut left = match n {
+            0 => u64::from(sample) * total / u64::from(samples),
+            _ => below(word(sample.into(), Tag::Agent, n), total),
+        };
+        let is_drawn = |piece: &Piece| {
+            let of_piece = u64::from(odds.of(*piece));
+            let is_drawn = left < of_piece;
+            left = left.wrapping_sub(of_piece);
+            is_drawn
+        };
+        let drawn = pieces.iter().find(is_drawn).expect("odds that are not all 0");
+        odds = odds.after(randomizer, &pieces, drawn);
+        drawn
+    })
+}
