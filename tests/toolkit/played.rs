@@ -267,7 +267,7 @@ pub fn play(setup: &Setup, dice: &mut Dice, max_steps: usize) -> (Recording, Vec
         }
         let (course, statistics) = (recorder.course(), env.statistics(0));
         assert_eq!(course.playfield(), &env.playfield(0), "{setup:?}");
-        assert_eq!(course.incoming(), env.incoming(0), "{setup:?}");
+        assert_eq!(*course.incoming(), env.incoming(0), "{setup:?}");
         assert!(course.scene().garbage.into_iter().eq(env.incoming(0).seen(rules)));
         let Outcome { pieces, lines, score, end, .. } = course.outcome();
         assert_eq!((pieces, lines, course.steps()), (statistics.pieces, statistics.lines, statistics.steps));
