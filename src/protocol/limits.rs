@@ -51,12 +51,12 @@ pub const MAX_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 /// Requests of one stream that wait in the server. Enough to hide a network's latency behind small steps.
 pub const MAX_STREAM_REQUESTS: u32 = 64;
 
-/// Letters of one explicit piece sequence: a person needs a month for such a game. Every snapshot of the environment
-/// contains them.
+/// Letters of one explicit piece sequence, with the columns of its holes: a person needs a month for such a game. Every
+/// snapshot of the environment contains them.
 pub const MAX_SEQUENCE_PIECES: u32 = 100_000;
 
-/// Letters of all explicit piece sequences of one request. Each takes one byte of memory while an environment deals
-/// them.
+/// Letters of all explicit piece sequences of one request, with the columns of their holes. Each takes one byte of
+/// memory while an environment deals them.
 pub const MAX_REQUEST_SEQUENCE_PIECES: u32 = 1_000_000;
 
 /// Columns of a feature selection: more than the number of features on the widest playfield.

@@ -211,8 +211,9 @@ fn decode_state(bytes: &[u8]) -> Result<EnvState, DecodeError> {
     match state.sequence_len() {
         length if length <= MAX_SEQUENCE_PIECES as usize => Ok(state),
         length => {
-            let problem =
-                format!("has a sequence of {length} pieces, expected at most {MAX_SEQUENCE_PIECES}");
+            let problem = format!(
+                "has a sequence of {length} pieces and holes, expected at most {MAX_SEQUENCE_PIECES}"
+            );
             Err(DecodeError::invalid(Fault::State, "", problem))
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tetrion_core::engine::rng::{Tag, word};
-use tetrion_core::engine::{Piece, PieceSet};
+use tetrion_core::engine::{Piece, PieceSequence, PieceSet, Rules};
 pub use tetrion_core::env::Seeding;
 use tetrion_core::rollout::Deal;
 
@@ -12,14 +12,15 @@ use super::limits::{MAX_ENVS_PER_SESSION, MAX_GAMES, MAX_REQUEST_SEQUENCE_PIECES
 use super::pb;
 use super::pb::seeding::Kind;
 
-/// Bytes of a sequence in memory in addition to its pieces: two counters, and the overhead of the allocator.
-const SEQUENCE: usize = 32;
+/// Bytes of a sequence in memory in addition to its pieces and holes: their places, two pairs of counters, and the
+/// overhead of the allocator.
+const SEQUENCE: usize = size_of::<PieceSequence>() + 3 * 32;
 
-/// Reads the seeding of `num_envs` environments with these pieces.
+/// Reads the seeding of `num_envs` environments with these rules.
 ///
 /// # Errors
 /// [`DecodeError`] with the fields of `Seeding`.
-pub fn decode(message: &pb::Seeding, num_envs: u32, pieces: &PieceSet) -> Result<Seeding, DecodeError> {
+pub fn decode(message: &pb::Seeding, num_envs: u32, rules: &Rules) -> Result<Seeding, DecodeError> {
     match kind(message)? {
         Kind::Seed(seed) => Ok(Seeding::Seed(*seed)),
         Kind::Seeds(pb::Seeds { per_policy: true, .. }) => Err(DecodeError::field(
@@ -40,7 +41,8 @@ pub fn decode(message: &pb::Seeding, num_envs: u32, pieces: &PieceSet) -> Result
             }
             Ok(Seeding::Seeds(draw(drawn)))
         }
-        Kind::PieceSequences(pb::PieceSequences { sequences }) => {
+        Kind::PieceSequences(message) => {
+            let sequences = &message.sequences;
             if sequences.len() > 1 && sequences.len() != num_envs as usize {
                 let problem = format!(
                     "has {} strings, expected {num_envs}, one per environment, or 1 for all",
@@ -48,7 +50,7 @@ pub fn decode(message: &pb::Seeding, num_envs: u32, pieces: &PieceSet) -> Result
                 );
                 return Err(DecodeError::field("piece_sequences.sequences", problem));
             }
-            Ok(Seeding::PieceSequences(decode_sequences(sequences, pieces).in_field("piece_sequences")?))
+            Ok(Seeding::PieceSequences(decode_written(message, rules).in_field("piece_sequences")?))
         }
     }
 }
@@ -61,10 +63,12 @@ pub fn decoded_bytes(message: &pb::Seeding) -> u64 {
         Some(Kind::Drawn(drawn)) => {
             u64::from(drawn.count.min(MAX_ENVS_PER_SESSION)) * size_of::<u64>() as u64
         }
-        Some(Kind::PieceSequences(pb::PieceSequences { sequences })) => {
-            // In a list of at most twice its length.
-            let own = 2 * size_of::<Arc<[Piece]>>() + SEQUENCE;
-            sequences.iter().map(|letters| (own + letters.len()) as u64).sum()
+        Some(Kind::PieceSequences(pb::PieceSequences { sequences, hole_columns })) => {
+            // In lists of at most twice their length.
+            let own = 2 * size_of::<Arc<[Piece]>>() + 2 * size_of::<Arc<PieceSequence>>() + SEQUENCE;
+            let pieces: usize = sequences.iter().map(|letters| own + letters.len()).sum();
+            let holes: usize = hole_columns.iter().map(|holes| holes.columns.len()).sum();
+            (pieces + holes) as u64
         }
     }
 }
@@ -102,7 +106,11 @@ pub(super) fn decode_deal(
             }
             Ok(Deal::Common(draw(drawn)))
         }
-        Kind::PieceSequences(pb::PieceSequences { sequences }) => {
+        Kind::PieceSequences(pb::PieceSequences { hole_columns, .. }) if !hole_columns.is_empty() => {
+            let problem = "is set, expected none: only sessions take the columns of holes";
+            Err(DecodeError::field("piece_sequences.hole_columns", problem))
+        }
+        Kind::PieceSequences(pb::PieceSequences { sequences, .. }) => {
             Ok(Deal::Sequences(decode_sequences(sequences, pieces).in_field("piece_sequences")?))
         }
     }
@@ -130,7 +138,13 @@ pub fn from_drawn(seed: u64, count: u32) -> pb::Seeding {
 
 /// The message of explicit pieces.
 pub fn from_sequences(sequences: Vec<String>) -> pb::Seeding {
-    pb::Seeding { kind: Some(Kind::PieceSequences(pb::PieceSequences { sequences })) }
+    from_sequences_with_holes(sequences, Vec::new())
+}
+
+/// The message of explicit pieces, with the columns of the holes in garbage.
+pub fn from_sequences_with_holes(sequences: Vec<String>, holes: Vec<Vec<u32>>) -> pb::Seeding {
+    let hole_columns = holes.into_iter().map(|columns| pb::HoleColumns { columns }).collect();
+    pb::Seeding { kind: Some(Kind::PieceSequences(pb::PieceSequences { sequences, hole_columns })) }
 }
 
 /// The session's seed; `None` if the seeding has another form.
@@ -141,12 +155,16 @@ pub fn session_seed(message: &pb::Seeding) -> Option<u64> {
     }
 }
 
-/// The explicit pieces of a seeding, as letters.
-pub fn letters(message: Option<&pb::Seeding>) -> &[String] {
-    match message.and_then(|message| message.kind.as_ref()) {
-        Some(Kind::PieceSequences(pb::PieceSequences { sequences })) => sequences,
-        _ => &[],
-    }
+/// Lengths of the lists of explicit pieces, and of columns of holes.
+pub fn lengths(message: Option<&pb::Seeding>) -> impl Iterator<Item = usize> {
+    let written = match message.and_then(|message| message.kind.as_ref()) {
+        Some(Kind::PieceSequences(written)) => Some(written),
+        _ => None,
+    };
+    written.into_iter().flat_map(|written| {
+        let holes = written.hole_columns.iter().map(|holes| holes.columns.len());
+        written.sequences.iter().map(|letters| letters.len()).chain(holes)
+    })
 }
 
 fn kind(message: &pb::Seeding) -> Result<&Kind, DecodeError> {
@@ -156,6 +174,52 @@ fn kind(message: &pb::Seeding) -> Result<&Kind, DecodeError> {
 
 fn draw(pb::DrawnSeeds { seed, count }: &pb::DrawnSeeds) -> Vec<u64> {
     (0..u64::from(*count)).map(|j| word(*seed, Tag::Game, j)).collect()
+}
+
+/// Reads one or more strings of letters, with columns of holes.
+fn decode_written(
+    message: &pb::PieceSequences,
+    rules: &Rules,
+) -> Result<Vec<Arc<PieceSequence>>, DecodeError> {
+    let pb::PieceSequences { sequences, hole_columns } = message;
+    let pieces = decode_sequences(sequences, &rules.pieces)?;
+    if !hole_columns.is_empty() && hole_columns.len() != pieces.len() {
+        let problem = format!("has {} lists, expected {}, one per string", hole_columns.len(), pieces.len());
+        return Err(DecodeError::field("hole_columns", problem));
+    }
+    if !hole_columns.is_empty() && rules.garbage.is_none() {
+        return Err(DecodeError::field("hole_columns", "is set, expected none: the rules have no garbage"));
+    }
+    let count = |holes: &pb::HoleColumns| holes.columns.len();
+    let all = pieces.iter().map(|pieces| pieces.len()).chain(hole_columns.iter().map(count)).sum::<usize>();
+    if all > MAX_REQUEST_SEQUENCE_PIECES as usize {
+        let problem =
+            format!("makes {all} letters and columns in all, expected at most {MAX_REQUEST_SEQUENCE_PIECES}");
+        return Err(DecodeError::field("hole_columns", problem));
+    }
+    let decode = |(i, pieces): (usize, Arc<[Piece]>)| {
+        let columns = hole_columns.get(i).map_or(&[][..], |holes| &holes.columns);
+        let holes = decode_holes(columns, pieces.len(), rules).in_item("hole_columns", i)?;
+        Ok(Arc::new(PieceSequence { pieces, holes }))
+    };
+    pieces.into_iter().enumerate().map(decode).collect()
+}
+
+/// Reads the columns of holes of a game with this many pieces.
+fn decode_holes(columns: &[u32], pieces: usize, rules: &Rules) -> Result<Vec<u8>, DecodeError> {
+    let all = columns.len() + pieces;
+    if all > MAX_SEQUENCE_PIECES as usize {
+        let problem = format!(
+            "makes {all} letters and columns with its string, expected at most {MAX_SEQUENCE_PIECES}"
+        );
+        return Err(DecodeError::field("columns", problem));
+    }
+    let decode = |(i, &column): (usize, &u32)| {
+        let known = u8::try_from(column).ok().filter(|&column| column < rules.width);
+        let problem = || format!("is {column}, expected 0 to {}", rules.width - 1);
+        known.ok_or_else(|| DecodeError::field(format!("columns[{i}]"), problem()))
+    };
+    columns.iter().enumerate().map(decode).collect()
 }
 
 /// Reads one or more strings of letters.

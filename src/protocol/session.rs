@@ -97,7 +97,7 @@ pub fn decode(
     }
     let max_response_bytes = response_bytes(message.max_response_bytes, DEFAULT_RESPONSE_BYTES)?;
     let seeding = match &message.seeding {
-        Some(message) => seeding::decode(message, num_envs, &rules.pieces).in_field("seeding")?,
+        Some(message) => seeding::decode(message, num_envs, &rules).in_field("seeding")?,
         None => Seeding::Seed(draw_seed()),
     };
     let seed = match seeding {

@@ -87,7 +87,7 @@ pub(super) fn cost_of_policy(policy: Option<&pb::Policy>) -> Duration {
     Duration::from_nanos((bytes * NANOSECONDS_PER_BYTE) as u64)
 }
 
-/// Rough time to read explicit pieces.
+/// Rough time to read explicit pieces and holes.
 pub(super) fn cost_of_sequences(seeding: Option<&pb::Seeding>) -> Duration {
-    Duration::from_nanos(seeding::letters(seeding).iter().map(|letters| 100 + 3 * letters.len() as u64).sum())
+    Duration::from_nanos(seeding::lengths(seeding).map(|length| 100 + 3 * length as u64).sum())
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use tetrion_core::engine::Piece;
+use tetrion_core::engine::PieceSequence;
 use tetrion_core::env::{EnvBatch, Seeding};
 use tetrion_protocol::session::SessionConfig;
 
@@ -23,8 +23,8 @@ const SESSION_BYTES: u64 = 8 << 10;
 /// Bytes of a feature in a session's selection: its name, and its place in specs.
 const FEATURE_BYTES: u64 = 64;
 
-/// Bytes of a sequence in addition to its pieces.
-const SEQUENCE_BYTES: u64 = 64;
+/// Bytes of a sequence in addition to its pieces and holes.
+const SEQUENCE_BYTES: u64 = 128;
 
 /// The memory of one session.
 #[derive(Debug)]
@@ -34,9 +34,9 @@ pub(super) struct Memory {
     share: Share,
     /// Memory of the environments alone.
     envs: u64,
-    /// The only copy of each sequence, by a digest of its pieces. Different sequences have equal digests only if a
-    /// hostile caller constructs them.
-    sequences: HashMap<u128, Vec<Arc<[Piece]>>>,
+    /// The only copy of each sequence, by a digest of its pieces and holes. Different sequences have equal digests only if
+    /// a hostile caller constructs them.
+    sequences: HashMap<u128, Vec<Arc<PieceSequence>>>,
     /// Memory of the kept answer.
     kept: Option<Share>,
 }
@@ -58,9 +58,15 @@ impl Memory {
 
     /// The session's copy of a sequence from this field. A new sequence takes memory. [`Memory::settle`] releases
     /// sequences that no environment uses in the end.
-    pub fn share(&mut self, field: &'static str, sequence: &Arc<[Piece]>) -> Result<Arc<[Piece]>, Refusal> {
-        let pieces: Vec<u8> = sequence.iter().map(|piece| piece.number()).collect();
-        let alike = self.sequences.entry(xxh3_128(&pieces)).or_default();
+    pub fn share(
+        &mut self,
+        field: &'static str,
+        sequence: &Arc<PieceSequence>,
+    ) -> Result<Arc<PieceSequence>, Refusal> {
+        let pieces = sequence.pieces.iter().map(|piece| piece.number());
+        // No piece has the number between them.
+        let bytes: Vec<u8> = pieces.chain([u8::MAX]).chain(sequence.holes.iter().copied()).collect();
+        let alike = self.sequences.entry(xxh3_128(&bytes)).or_default();
         if let Some(known) = alike.iter().find(|known| *known == sequence) {
             return Ok(known.clone());
         }
@@ -113,8 +119,8 @@ impl Memory {
     }
 }
 
-fn bytes_of(sequence: &Arc<[Piece]>) -> u64 {
-    SEQUENCE_BYTES + sequence.len() as u64
+fn bytes_of(sequence: &Arc<PieceSequence>) -> u64 {
+    SEQUENCE_BYTES + (sequence.pieces.len() + sequence.holes.len()) as u64
 }
 
 fn no_room(field: &'static str, bytes: u64) -> impl FnOnce(u64, u64) -> Refusal {

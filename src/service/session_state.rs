@@ -174,9 +174,9 @@ impl SessionState {
     ) -> Result<Option<Reserved<Seeding>>, Refusal> {
         let SessionState { batch, memory, .. } = self;
         let env_ids = envs::decode(request.envs.as_ref());
-        let (rows, pieces) = (num_rows(batch, env_ids), &batch.config().rules.pieces);
+        let (rows, rules) = (num_rows(batch, env_ids), &batch.config().rules);
         let decode = |message| {
-            let decode = || seeding::decode(message, rows, pieces).in_field("seeding");
+            let decode = || seeding::decode(message, rows, rules).in_field("seeding");
             Reserved::make(answers, seeding::decoded_bytes(message), decode)
         };
         let mut seeding = request.seeding.as_ref().map(decode).transpose()?;

@@ -102,7 +102,7 @@ fn env(setup: &Setup) -> EnvBatch {
     };
     let seeding = match &setup.pieces {
         Pieces::Seed(seed) => Seeding::Seeds(vec![*seed]),
-        Pieces::Sequence(pieces) => Seeding::PieceSequences(vec![pieces.clone()]),
+        Pieces::Sequence(pieces) => Seeding::from_pieces(vec![pieces.clone()]),
     };
     let mut env = EnvBatch::new(config, &seeding).unwrap();
     match &setup.start {

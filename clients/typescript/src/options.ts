@@ -45,6 +45,8 @@ export interface SessionOptions extends CallOptions {
   readonly envSeeds?: readonly bigint[] | DrawnSeeds | undefined;
   /** Explicit pieces instead of seeds: a string of the letters IOTZSJL per environment, or one for all. */
   readonly pieceSequences?: readonly string[] | undefined;
+  /** With `pieceSequences` and under rules with garbage: the columns of the holes, in the order in which lines get them, a list per string. */
+  readonly holeColumns?: readonly (readonly number[])[] | undefined;
   /** Truncates episodes after this many steps; 0, the default, means no limit. */
   readonly maxEpisodeSteps?: bigint | undefined;
   /** Whether answers include action masks; false by default. */
@@ -76,7 +78,7 @@ const SESSION_FIELDS = {
 } as const satisfies Partial<Record<keyof SessionOptions, string>>;
 
 /** Names of the options of `createSession`, except `signal`. */
-export const SESSION_OPTIONS = [...Object.keys(SESSION_FIELDS), "actionMask", "seed", "envSeeds", "pieceSequences", "ttl"];
+export const SESSION_OPTIONS = [...Object.keys(SESSION_FIELDS), "actionMask", "seed", "envSeeds", "pieceSequences", "holeColumns", "ttl"];
 
 /** The message for names of fields; absent for the server's default. */
 function names<T>(list: T): { names: T } | undefined {

@@ -28,6 +28,7 @@ interface SeedingOptions {
   /** Whether `seeds` has a row per policy. */
   readonly perPolicy?: boolean;
   readonly pieceSequences?: unknown;
+  readonly holeColumns?: unknown;
 }
 
 /** The field `seeding` of a request from its options, of which `name` has the seeds; none if no option says where pieces come from. */
@@ -36,14 +37,21 @@ export function seedingOf(options: SeedingOptions, name: "seeds" | "envSeeds"): 
   if (second !== undefined) {
     throw invalid(second, `is given with ${first}, expected one of the two`);
   }
+  if (options.holeColumns !== undefined && options.pieceSequences === undefined) {
+    throw invalid("holeColumns", "is given without pieceSequences, expected both");
+  }
   const seeds = options[name];
   switch (first) {
     case undefined:
       return {};
     case "seed":
       return { seeding: { kind: { case: "seed", value: fieldsOf(SeedingSchema, options, { seed: "seed" })["seed"] as bigint } } };
-    case "pieceSequences":
-      return { seeding: { kind: { case: "pieceSequences", value: fieldsOf(PieceSequencesSchema, options, { pieceSequences: "sequences" }) } } };
+    case "pieceSequences": {
+      const { holeColumns } = options;
+      const holes = Array.isArray(holeColumns) ? holeColumns.map((columns: unknown) => ({ columns })) : holeColumns;
+      const fields = { pieceSequences: "sequences", holeColumns: "holeColumns" };
+      return { seeding: { kind: { case: "pieceSequences", value: fieldsOf(PieceSequencesSchema, { ...options, holeColumns: holes }, fields) } } };
+    }
     default:
       return { seeding: { kind: Array.isArray(seeds) ? { case: "seeds", value: fieldsOf(SeedsSchema, options, { [name]: "seeds", perPolicy: "perPolicy" }) } : drawnOf(seeds, name) } };
   }

@@ -135,6 +135,8 @@ export interface ResetOptions extends EnvOptions {
   readonly seeds?: readonly bigint[] | DrawnSeeds | undefined;
   /** Explicit pieces instead of seeds: a string of the letters IOTZSJL per environment of the call, or one for all. */
   readonly pieceSequences?: readonly string[] | undefined;
+  /** With `pieceSequences` and under rules with garbage: the columns of the holes, in the order in which lines get them, a list per string. */
+  readonly holeColumns?: readonly (readonly number[])[] | undefined;
 }
 
 /** Options of `restoreState`. */
@@ -180,7 +182,7 @@ export abstract class EnvCalls {
 
   /** Starts new episodes. */
   async reset(options: ResetOptions = {}): Promise<FirstStep> {
-    const call = callOptions(options, ["envIds", "seeds", "pieceSequences"]);
+    const call = callOptions(options, ["envIds", "seeds", "pieceSequences", "holeColumns"]);
     const request = { ...seedingOf(options, "seeds"), ...envIdsOf(options.envIds) };
     return this.first(await this.call("reset", request, call), this.rowsOf(options));
   }

@@ -120,6 +120,24 @@ test("a session has a label, and a history of its finished episodes", async () =
   assert.deepEqual((await refused(running.client.createSession({ label }))).violations.map(({ field }) => field), ["config.label"]);
 });
 
+test("the holes of explicit games lie in their columns", async () => {
+  for (const [name, client] of transports) {
+    const rules = { width: 6, height: 12, garbage: { linesPerPiece: 1, delayPieces: 0 } };
+    const session = await client.createSession({ rules, observations: ["board_bits"], pieceSequences: ["OO"], holeColumns: [[5]] });
+    const lowest = async () => {
+      await session.step([0]);
+      return (await session.step([0])).observations.board_bits![0];
+    };
+    await session.reset();
+    assert.equal(await lowest(), 0b011111, name);
+    await session.reset({ pieceSequences: ["OO"], holeColumns: [[0]] });
+    assert.equal(await lowest(), 0b111110, name);
+    const wrong = await refused(session.reset({ pieceSequences: ["OO"], holeColumns: [[6]] }));
+    assert.deepEqual(wrong.violations.map(({ field }) => field), ["seeding.pieceSequences.holeColumns[0].columns[0]"], name);
+    await session.close();
+  }
+});
+
 test("the types of observations and infos are the server's lists", async () => {
   const source = await readFile(new URL("../../src/session.ts", import.meta.url), "utf8");
   const { observationFields, infoFields } = await running.client.catalog();

@@ -59,6 +59,12 @@ pub enum PieceSource {
     },
     /// Explicit pieces as letters, one text per environment of the call or one for all.
     PieceSequences(Vec<String>),
+    /// Explicit pieces, with the columns of the holes in garbage.
+    PiecesAndHoles {
+        sequences: Vec<String>,
+        /// Columns in the order in which lines get their holes, a list per text.
+        hole_columns: Vec<Vec<u32>>,
+    },
 }
 
 impl PieceSource {
@@ -68,6 +74,9 @@ impl PieceSource {
             PieceSource::Seeds(seeds) => seeding::from_seeds(seeds),
             PieceSource::Drawn { seed, count } => seeding::from_drawn(seed, count),
             PieceSource::PieceSequences(sequences) => seeding::from_sequences(sequences),
+            PieceSource::PiecesAndHoles { sequences, hole_columns } => {
+                seeding::from_sequences_with_holes(sequences, hole_columns)
+            }
         }
     }
 }

@@ -85,7 +85,7 @@ pub use pieces::{
 pub(crate) use place::Arrival;
 pub use placement::{Drops, Placement, PlacementSet, Spot};
 pub use playfield::{CompactPlayfield, DrawingError, Landed, Landing, LowPlayfield, Playfield, PlayfieldOf};
-pub use randomizer::{Dealer, Odds, Randomizer, episode_seed};
+pub use randomizer::{Dealer, Odds, PieceSequence, Randomizer, episode_seed};
 pub(crate) use reach::every_placement_exists;
 pub use reach::{
     appears, drops, every_choice_always_exists, every_placement_always_exists, is_blocked, placements,

@@ -162,10 +162,16 @@ pub struct Dealer {
 
 /// An explicit sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct PiecesAndHoles {
-    pieces: Arc<[Piece]>,
-    /// Columns of the first holes in garbage, if they are written down too.
-    holes: Vec<u8>,
+pub struct PieceSequence {
+    pub pieces: Arc<[Piece]>,
+    /// Columns of the first holes in garbage, in the order in which lines get them.
+    pub holes: Vec<u8>,
+}
+
+impl From<Arc<[Piece]>> for PieceSequence {
+    fn from(pieces: Arc<[Piece]>) -> PieceSequence {
+        PieceSequence { pieces, holes: Vec::new() }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -189,7 +195,7 @@ enum PieceStream {
         seed: u64,
         last: Option<Tetromino>,
     },
-    Sequence(Arc<PiecesAndHoles>),
+    Sequence(Arc<PieceSequence>),
 }
 
 /// The open bag of a set: one of each piece, in the order of dealing.
@@ -227,8 +233,8 @@ pub(crate) enum DealerSource {
         /// The open bag, one of each piece. Used by `bag7` in the middle of a bag.
         bag: Vec<Piece>,
     },
-    /// An explicit sequence, from its beginning, and the columns of holes that are written with it.
-    Sequence { pieces: Arc<[Piece]>, holes: Vec<u8> },
+    /// An explicit sequence, from its beginning.
+    Sequence(Arc<PieceSequence>),
 }
 
 impl Dealer {
@@ -274,14 +280,12 @@ impl Dealer {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn sequence(pieces: Arc<[Piece]>) -> Dealer {
-        Dealer::sequence_with_holes(pieces, Vec::new())
+        Dealer::sequence_with_holes(Arc::new(pieces.into()))
     }
 
-    /// A dealer of an explicit sequence, with the columns of the first holes in garbage, in the order in which lines get
-    /// them.
-    pub fn sequence_with_holes(pieces: Arc<[Piece]>, holes: Vec<u8>) -> Dealer {
-        let sequence = PiecesAndHoles { pieces, holes };
-        Dealer { source: PieceStream::Sequence(Arc::new(sequence)), dealt: 0 }
+    /// A dealer of an explicit sequence, from its beginning, which also has the columns of holes.
+    pub fn sequence_with_holes(sequence: Arc<PieceSequence>) -> Dealer {
+        Dealer { source: PieceStream::Sequence(sequence), dealt: 0 }
     }
 
     /// Restores a dealer from a state made by [`Dealer::state`].
@@ -291,9 +295,7 @@ impl Dealer {
 
     fn from_parts(randomizer: Randomizer, dealt: u64, source: DealerSource) -> Dealer {
         let source = match (source, randomizer) {
-            (DealerSource::Sequence { pieces, holes }, _) => {
-                PieceStream::Sequence(Arc::new(PiecesAndHoles { pieces, holes }))
-            }
+            (DealerSource::Sequence(sequence), _) => PieceStream::Sequence(sequence),
             (DealerSource::Seed { seed, .. }, Randomizer::Uniform) => {
                 PieceStream::Uniform { seed, stream: stream(seed, Tag::Pieces), num_pieces: 7 }
             }
@@ -415,9 +417,9 @@ impl Dealer {
     }
 
     /// The explicit sequence, if the dealer has one.
-    pub(crate) fn written(&self) -> Option<&Arc<[Piece]>> {
+    pub(crate) fn written(&self) -> Option<&Arc<PieceSequence>> {
         match &self.source {
-            PieceStream::Sequence(written) => Some(&written.pieces),
+            PieceStream::Sequence(written) => Some(written),
             _ => None,
         }
     }
@@ -426,10 +428,9 @@ impl Dealer {
     ///
     /// # Panics
     /// If the sequence differs, or the dealer has none.
-    pub(crate) fn share(&mut self, copy: Arc<[Piece]>) {
+    pub(crate) fn share(&mut self, copy: Arc<PieceSequence>) {
         assert_eq!(self.written(), Some(&copy), "a copy of the same sequence");
-        let holes = self.holes(None).written.to_vec();
-        self.source = PieceStream::Sequence(Arc::new(PiecesAndHoles { pieces: copy, holes }));
+        self.source = PieceStream::Sequence(copy);
     }
 
     /// Continues with another seed. The dealt pieces, the open bag and the counts stay; future pieces are new.
@@ -470,9 +471,7 @@ impl Dealer {
                 }
                 DealerSource::Seed { seed: *seed, bag, behind: EVEN }
             }
-            PieceStream::Sequence(written) => {
-                DealerSource::Sequence { pieces: written.pieces.clone(), holes: written.holes.clone() }
-            }
+            PieceStream::Sequence(written) => DealerSource::Sequence(written.clone()),
         };
         DealerState { dealt: self.dealt, source }
     }

@@ -148,7 +148,7 @@ impl EnvBatch {
             return Err(CreateError::OddMatch(config.num_envs));
         }
         let num_envs = config.num_envs as usize;
-        seeding.check(num_envs)?;
+        seeding.check(num_envs, &config.rules)?;
         if config.rules.is_match() {
             seeding.check_matches(&MatchRows::All(num_envs / 2))?;
         }
@@ -188,7 +188,7 @@ impl EnvBatch {
         let rows = self.rows(env_ids)?;
         let matches = self.matches(rows)?;
         if let Some(seeding) = seeding {
-            seeding.check(rows.len())?;
+            seeding.check(rows.len(), &self.config.rules)?;
             seeding.check_matches(&matches)?;
         }
         Ok(())

@@ -85,6 +85,11 @@ pub enum SeedingError {
     WrongLength(#[from] WrongLength),
     #[error("piece sequence {0} is empty")]
     EmptySequence(usize),
+    /// A hole lies outside of the playfield, or the rules have no garbage.
+    #[error(
+        "piece sequence {sequence} has a hole in column {column}, where garbage has none under these rules"
+    )]
+    Hole { sequence: usize, column: u8 },
     /// The two sides of a match have different seeds.
     #[error("seed {row} is {got}, expected {expected}: both sides of a match have the same seed")]
     MatchSeeds {
@@ -101,7 +106,7 @@ pub enum ResetError {
     /// The list names an environment that does not exist, or repeats one.
     #[error(transparent)]
     EnvIds(#[from] EnvIdError),
-    /// The number of seeds or sequences is wrong, or a sequence is empty.
+    /// The number of seeds or sequences is wrong, or a sequence cannot be dealt.
     #[error(transparent)]
     Seeding(#[from] SeedingError),
 }

@@ -6,7 +6,7 @@ use super::config::EnvConfig;
 use super::refusals::{SeedingError, one_each, one_each_or_one};
 use super::rows::{MatchRows, one_for};
 use crate::engine::rng::{Tag, word};
-use crate::engine::{Dealer, Piece};
+use crate::engine::{Dealer, Piece, PieceSequence, Rules};
 
 /// The source of pieces for the environments of a call. Creating a batch is a call with all environments.
 #[derive(Clone, Debug)]
@@ -17,19 +17,31 @@ pub enum Seeding {
     Seeds(Vec<u64>),
     /// Explicit pieces, dealt from the start in every episode: one sequence per environment of the call, or one for
     /// all.
-    PieceSequences(Vec<Arc<[Piece]>>),
+    PieceSequences(Vec<Arc<PieceSequence>>),
 }
 
 impl Seeding {
-    /// Refuses a wrong number of seeds or sequences for this many environments.
-    pub(super) fn check(&self, rows: usize) -> Result<(), SeedingError> {
+    /// Explicit pieces without columns of holes.
+    pub fn from_pieces(sequences: impl IntoIterator<Item = Arc<[Piece]>>) -> Seeding {
+        Seeding::PieceSequences(sequences.into_iter().map(|pieces| Arc::new(pieces.into())).collect())
+    }
+
+    /// Refuses a wrong number of seeds or sequences for this many environments, and sequences that these rules cannot
+    /// deal.
+    pub(super) fn check(&self, rows: usize, rules: &Rules) -> Result<(), SeedingError> {
         match self {
             Seeding::Seed(_) => {}
             Seeding::Seeds(seeds) => one_each("seeds", seeds.len(), rows)?,
             Seeding::PieceSequences(sequences) => {
                 one_each_or_one("piece sequences", sequences.len(), rows)?;
-                if let Some(empty) = sequences.iter().position(|sequence| sequence.is_empty()) {
+                if let Some(empty) = sequences.iter().position(|sequence| sequence.pieces.is_empty()) {
                     return Err(SeedingError::EmptySequence(empty));
+                }
+                for (i, sequence) in sequences.iter().enumerate() {
+                    let is_wrong = |column: &&u8| **column >= rules.width || rules.garbage.is_none();
+                    if let Some(&column) = sequence.holes.iter().find(is_wrong) {
+                        return Err(SeedingError::Hole { sequence: i, column });
+                    }
                 }
             }
         }
@@ -55,7 +67,7 @@ impl Seeding {
             Seeding::Seed(seed) => word(*seed, Tag::Environment, env as u64),
             Seeding::Seeds(seeds) => seeds[row],
             Seeding::PieceSequences(sequences) => {
-                return (Dealer::sequence(one_for(sequences, row).clone()), 0);
+                return (Dealer::sequence_with_holes(one_for(sequences, row).clone()), 0);
             }
         };
         (config.rules.dealer(seed), seed)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::engine::Piece;
+use crate::engine::PieceSequence;
 use crate::engine::randomizer::DealerSource;
 
 use super::columns::{AnyEnvs, EpisodePhase, each_size};
@@ -16,7 +16,7 @@ pub enum EnvSlot {
     /// No episode has started; the environment has this seed.
     Seeded(u64),
     /// No episode has started; the environment deals this explicit sequence.
-    Sequenced(Arc<[Piece]>),
+    Sequenced(Arc<PieceSequence>),
 }
 
 /// The reason why environments do not form a batch.
@@ -41,7 +41,7 @@ impl EnvBatch {
     pub fn slot(&self, env_id: u32) -> EnvSlot {
         let i = env_id as usize;
         each_size!(&self.envs, envs => match (envs.phases[i], envs.dealers[i].state(&self.config.rules.pieces).source) {
-            (EpisodePhase::NotStarted, DealerSource::Sequence { pieces, .. }) => EnvSlot::Sequenced(pieces),
+            (EpisodePhase::NotStarted, DealerSource::Sequence(sequence)) => EnvSlot::Sequenced(sequence),
             (EpisodePhase::NotStarted, DealerSource::Seed { .. } | DealerSource::OtherSeed { .. }) => EnvSlot::Seeded(envs.episodes[i].env_seed),
             (EpisodePhase::Running | EpisodePhase::Ended(_), _) => EnvSlot::Begun(Box::new(self.state(env_id))),
         })
@@ -71,7 +71,7 @@ impl EnvBatch {
 /// pieces.
 fn seeding(slots: &[EnvSlot]) -> Result<Seeding, SlotsError> {
     let sequence = |slot: &EnvSlot| match slot {
-        EnvSlot::Sequenced(pieces) => Some(pieces.clone()),
+        EnvSlot::Sequenced(sequence) => Some(sequence.clone()),
         EnvSlot::Begun(_) | EnvSlot::Seeded(_) => None,
     };
     let seed = |slot: &EnvSlot| match slot {

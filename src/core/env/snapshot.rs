@@ -37,9 +37,9 @@
 //! invalid        u64 number of the episode's actions that did not exist, u64 steps up to the last of them, 0 if none
 //! dealer         u64 pieces dealt, then u8 their source. 0, a seed: u64 seed, the open bag, u8 per piece of the set
 //!                (under randomizer nes the piece dealt last, then the others), and for tetrominoes 7 x u16, by how
-//!                much each came less often than the most frequent one. 1, a sequence: u32 length, u8 per piece. 2, a
-//!                sequence stored separately ([`SharedSequences`]): its number, a u32. After a sequence, u32 number of
-//!                holes whose columns are written with it, u8 per hole
+//!                much each came less often than the most frequent one. 1, a sequence: u32 length, u8 per piece, u32
+//!                number of holes in garbage whose columns belong to it, u8 per hole. 2, a sequence stored separately
+//!                ([`SharedSequences`]): its number, a u32
 //! checksum       u64, XXH3 of everything before it
 //! ```
 //!

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::engine::rng::{Tag, word};
 use crate::engine::{
-    Chain, Column, Dealer, EpisodeEnd, FallingPiece, Hand, Incoming, MovingPiece, Odds, Piece, Playfield,
-    Rules, SteeredPiece, Visible, is_blocked,
+    Chain, Column, Dealer, EpisodeEnd, FallingPiece, Hand, Incoming, MovingPiece, Odds, Piece, PieceSequence,
+    Playfield, Rules, SteeredPiece, Visible, is_blocked,
 };
 
 use super::columns::{Envs, EpisodeIndex, EpisodePhase, EpisodeStatistics, InvalidActions, LastLanding};
@@ -109,13 +109,13 @@ impl EnvState {
         self.end.is_some()
     }
 
-    /// Length of the explicit sequence; 0 if pieces come from a seed.
+    /// Number of pieces and of columns of holes in the explicit sequence; 0 if pieces come from a seed.
     pub fn sequence_len(&self) -> usize {
-        self.sequence().map_or(0, |pieces| pieces.len())
+        self.sequence().map_or(0, |sequence| sequence.pieces.len() + sequence.holes.len())
     }
 
     /// The explicit sequence, if any.
-    pub fn sequence(&self) -> Option<&Arc<[Piece]>> {
+    pub fn sequence(&self) -> Option<&Arc<PieceSequence>> {
         self.dealer.written()
     }
 
@@ -123,7 +123,7 @@ impl EnvState {
     ///
     /// # Panics
     /// If the sequences differ, or the state has none.
-    pub fn share_sequence(&mut self, copy: Arc<[Piece]>) {
+    pub fn share_sequence(&mut self, copy: Arc<PieceSequence>) {
         self.dealer.share(copy);
     }
 }

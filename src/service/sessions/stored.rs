@@ -31,7 +31,7 @@ use crate::memory::Memory;
 use crate::refusal::Refusal;
 use crate::sequence::{Sequence, WrittenSequence};
 use crate::session_state::SessionState;
-use tetrion_core::engine::{Piece, Rules};
+use tetrion_core::engine::{Piece, PieceSequence, Rules};
 use tetrion_core::env::{EnvBatch, EnvSlot, EnvState, SharedSequences};
 use tetrion_protocol::session::SessionConfig;
 use tetrion_protocol::{DecodeError, colors, pb, seeding, session};
@@ -88,9 +88,9 @@ struct WrittenSession {
     config: Option<pb::SessionConfig>,
     #[prost(message, optional, tag = "9")]
     numbers: Option<WrittenSequence>,
-    /// Explicit sequences of the environments, with one byte per piece.
-    #[prost(bytes = "vec", repeated, tag = "10")]
-    sequences: Vec<Vec<u8>>,
+    /// Explicit sequences of the environments.
+    #[prost(message, repeated, tag = "10")]
+    sequences: Vec<WrittenPieces>,
     #[prost(message, repeated, tag = "11")]
     envs: Vec<WrittenEnv>,
     #[prost(message, optional, tag = "12")]
@@ -104,6 +104,16 @@ struct WrittenRequest {
     /// Digest of the request, 16 bytes.
     #[prost(bytes = "vec", tag = "2")]
     digest: Vec<u8>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct WrittenPieces {
+    /// One byte per piece.
+    #[prost(bytes = "vec", tag = "1")]
+    pieces: Vec<u8>,
+    /// Columns of the first holes in garbage.
+    #[prost(bytes = "vec", tag = "2")]
+    holes: Vec<u8>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -295,7 +305,7 @@ impl LeasedSession {
             let slot = match batch.slot(env_id) {
                 EnvSlot::Begun(state) => WrittenSlot::Begun(state.to_bytes_sharing(&mut sequences)),
                 EnvSlot::Seeded(seed) => WrittenSlot::Seeded(seed),
-                EnvSlot::Sequenced(pieces) => WrittenSlot::Sequenced(sequences.number(&pieces)),
+                EnvSlot::Sequenced(sequence) => WrittenSlot::Sequenced(sequences.number(&sequence)),
             };
             let cells = state.watched().kept(env_id);
             let colors =
@@ -303,7 +313,10 @@ impl LeasedSession {
             WrittenEnv { slot: Some(slot), colors }
         });
         let envs = envs.collect();
-        let pieces = |sequence: &Arc<[Piece]>| sequence.iter().map(|&piece| piece.number()).collect();
+        let written = |sequence: &Arc<PieceSequence>| WrittenPieces {
+            pieces: sequence.pieces.iter().map(|&piece| piece.number()).collect(),
+            holes: sequence.holes.clone(),
+        };
         WrittenSession {
             id: self.id.to_le_bytes().to_vec(),
             owner: self.owner.name().to_owned(),
@@ -317,7 +330,7 @@ impl LeasedSession {
             made: Some(self.made.into()),
             config: Some(self.config.clone()),
             numbers: Some(state.numbers().write()),
-            sequences: sequences.as_slice().iter().map(pieces).collect(),
+            sequences: sequences.as_slice().iter().map(written).collect(),
             envs,
             history: Some(state.history().write()),
         }
@@ -344,7 +357,7 @@ impl WrittenSession {
         let mut sequences = self
             .sequences
             .iter()
-            .map(|pieces| decode_pieces(pieces, &config.env.rules))
+            .map(|sequence| decode_sequence(sequence, &config.env.rules).map(Arc::new))
             .collect::<Result<Vec<_>, _>>()?;
         for sequence in &mut sequences {
             *sequence = memory.share("sequences", sequence).map_err(text)?;
@@ -397,12 +410,14 @@ fn number(bytes: &[u8]) -> Option<u128> {
     bytes.try_into().ok().map(u128::from_le_bytes)
 }
 
-fn decode_pieces(bytes: &[u8], rules: &Rules) -> Result<Arc<[Piece]>, String> {
-    if bytes.is_empty() {
+/// Reads a sequence. Snapshots and the environments check the columns of its holes.
+fn decode_sequence(written: &WrittenPieces, rules: &Rules) -> Result<PieceSequence, String> {
+    if written.pieces.is_empty() {
         return Err("a sequence is empty".to_owned());
     }
-    let pieces = bytes.iter().map(|&piece| rules.pieces.piece(piece));
-    pieces.collect::<Option<Arc<[Piece]>>>().ok_or("there is an unknown piece".to_owned())
+    let pieces = written.pieces.iter().map(|&piece| rules.pieces.piece(piece));
+    let pieces = pieces.collect::<Option<Arc<[Piece]>>>().ok_or("there is an unknown piece")?;
+    Ok(PieceSequence { pieces, holes: written.holes.clone() })
 }
 
 /// A reader for a file of known length. A false length in the file allocates no more memory than the file has bytes.

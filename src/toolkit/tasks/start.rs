@@ -33,7 +33,7 @@ impl Start {
     /// The start as environments in a batch of one, in which it can be shown.
     pub(super) fn batch(&self, rules: &Rules) -> EnvBatch {
         let config = EnvConfig { rules: *rules, ..EnvConfig::default() };
-        let seeding = Seeding::PieceSequences(vec![Arc::from(&self.pieces[..])]);
+        let seeding = Seeding::from_pieces(vec![Arc::from(&self.pieces[..])]);
         let mut batch = EnvBatch::new(config, &seeding).expect("rules that can be played");
         let queue = self.pieces.iter().skip(1).take(rules.preview.into()).copied().collect();
         let position =

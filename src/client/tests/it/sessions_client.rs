@@ -11,6 +11,7 @@ use tetrion_client::session::{
 use tetrion_client::{Client, ClientError, ConnectOptions, Features, RulesChoice};
 use tetrion_core::engine::Key;
 use tetrion_protocol::pb;
+use tetrion_protocol::rules::ResolvedRules;
 use tetrion_service_testing::servers::start;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
@@ -111,6 +112,33 @@ async fn placements_of_positions_are_those_of_a_session() {
         let features = of_positions.columns.column::<f32>("position_features").unwrap();
         assert_eq!(features.shape, [3, of_positions.feature_names.len() as u32]);
         assert_eq!(of_positions.columns.boards("afterstates").unwrap().shape[1], 8);
+    }
+}
+
+#[tokio::test]
+async fn holes_lie_in_their_columns() {
+    let (address, _guard) = start().await;
+    let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
+    let garbage = pb::Garbage { lines_per_piece: Some(1.0), delay_pieces: Some(0), ..Default::default() };
+    let rules = pb::Rules { width: 6, height: 12, garbage: Some(garbage), ..Default::default() };
+    let pieces = |columns: [u32; 2]| PieceSource::PiecesAndHoles {
+        sequences: vec!["OO".to_owned(); 2],
+        hole_columns: columns.map(|column| vec![column]).to_vec(),
+    };
+    let request = SessionRequest {
+        rules: RulesChoice::from(&ResolvedRules::try_from(&rules).unwrap()),
+        num_envs: 2,
+        seeding: Some(pieces([5, 0])),
+        observations: Some(vec!["board_bits".to_owned()]),
+        ..SessionRequest::default()
+    };
+    let mut session = client.create_session(&request).await.unwrap();
+    for (seeding, expected) in [(None, [0b011111, 0b111110]), (Some(pieces([1, 2])), [0b111101, 0b111011])] {
+        session.reset(None, seeding.as_ref()).await.unwrap();
+        session.step(&[0, 0], None).await.unwrap();
+        let seen = session.step(&[0, 0], None).await.unwrap().seen.observations;
+        let rows = seen.column::<u16>("board_bits").unwrap().elements;
+        assert_eq!([rows[0], rows[12]], expected);
     }
 }
 

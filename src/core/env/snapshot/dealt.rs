@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::engine::randomizer::{DealerSource, DealerState};
-use crate::engine::{Dealer, Piece, Rules, Tetromino};
+use crate::engine::{Dealer, Piece, PieceSequence, Rules, Tetromino};
 
 use super::reader::{Reader, SnapshotError, SnapshotError::Corrupt};
 
@@ -51,12 +51,12 @@ impl Reader<'_> {
     fn shared_sequence(&mut self, rules: &Rules, dealt: u64) -> Result<DealerSource, SnapshotError> {
         let number = u32::from_le_bytes(self.array()?);
         match self.shared.get(number) {
-            Some(pieces) if pieces.iter().any(|piece| piece.index() >= rules.pieces.len()) => {
+            Some(shared) if shared.pieces.iter().any(|piece| piece.index() >= rules.pieces.len()) => {
                 Err(Corrupt("a piece has an unknown number"))
             }
-            Some(pieces) if dealt <= pieces.len() as u64 => {
-                let pieces = pieces.clone();
-                Ok(DealerSource::Sequence { pieces, holes: self.holes(rules)? })
+            Some(shared) if dealt <= shared.pieces.len() as u64 => {
+                check_holes(&shared.holes, rules)?;
+                Ok(DealerSource::Sequence(shared.clone()))
             }
             Some(_) => Err(Corrupt("it has dealt more pieces than its sequence has")),
             None => Err(Corrupt("it refers to a shared piece sequence that is missing")),
@@ -71,16 +71,15 @@ impl Reader<'_> {
         // Checks that the bytes exist before it allocates memory for them.
         let mut rest = Reader { bytes: self.take(length as usize)?, shared: self.shared };
         let pieces: Result<Arc<[Piece]>, _> = (0..length).map(|_| rest.piece(rules)).collect();
-        Ok(DealerSource::Sequence { pieces: pieces?, holes: self.holes(rules)? })
-    }
-
-    /// The columns of holes that are written with a sequence.
-    fn holes(&mut self, rules: &Rules) -> Result<Vec<u8>, SnapshotError> {
         let length = u32::from_le_bytes(self.array()?);
         let holes = self.take(length as usize)?;
-        if length > 0 && rules.garbage.is_none() || holes.iter().any(|&column| column >= rules.width) {
-            return Err(Corrupt("holes are written that no garbage has"));
-        }
-        Ok(holes.to_vec())
+        check_holes(holes, rules)?;
+        Ok(DealerSource::Sequence(Arc::new(PieceSequence { pieces: pieces?, holes: holes.to_vec() })))
     }
+}
+
+/// Refuses columns of holes that no garbage has under these rules.
+fn check_holes(holes: &[u8], rules: &Rules) -> Result<(), SnapshotError> {
+    let is_wrong = |&column: &u8| column >= rules.width || rules.garbage.is_none();
+    if holes.iter().any(is_wrong) { Err(Corrupt("holes are written that no garbage has")) } else { Ok(()) }
 }

@@ -4,7 +4,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::engine::randomizer::{DealerSource, DealerState};
 use crate::engine::{
-    Chain, Exchanged, FallingPiece, Incoming, Playfield, RULES_VERSION, Resting, SteeredPiece, WaitingLines,
+    Chain, Exchanged, FallingPiece, Incoming, PieceSequence, Playfield, RULES_VERSION, Resting, SteeredPiece,
+    WaitingLines,
 };
 use crate::env::columns::{EpisodeStatistics, InvalidActions, Rest};
 use crate::env::state::EnvState;
@@ -152,15 +153,15 @@ fn write_dealer(dealer: &DealerState, shared: Option<&mut SharedSequences>, out:
             out.extend(seed.to_le_bytes());
             out.extend(bag.iter().map(|piece| piece.number()));
         }
-        (DealerSource::Sequence { pieces, holes }, shared) => {
-            if let Some(shared) = shared {
-                out.push(2);
-                out.extend(shared.number(pieces).to_le_bytes());
-            } else {
-                out.push(1);
-                out.extend((pieces.len() as u32).to_le_bytes());
-                out.extend(pieces.iter().map(|&piece| piece.number()));
-            }
+        (DealerSource::Sequence(sequence), Some(shared)) => {
+            out.push(2);
+            out.extend(shared.number(sequence).to_le_bytes());
+        }
+        (DealerSource::Sequence(sequence), None) => {
+            let PieceSequence { pieces, holes } = &**sequence;
+            out.push(1);
+            out.extend((pieces.len() as u32).to_le_bytes());
+            out.extend(pieces.iter().map(|&piece| piece.number()));
             out.extend((holes.len() as u32).to_le_bytes());
             out.extend(holes);
         }

@@ -3,8 +3,8 @@
 use serde_json::Value;
 use tetrion_core::engine::{
     Attack, AttackTable, Chain, Clear, Dealer, EpisodeEnd, Garbage, HalfTurns, Live, Match, MatchResult,
-    MatchTurn, Movement, Placement, Playfield, RotationSystem, Rules, Spin, SpinRule, TurnRefused,
-    parse_sequence,
+    MatchTurn, Movement, PieceSequence, Placement, Playfield, RotationSystem, Rules, Spin, SpinRule,
+    TurnRefused, parse_sequence,
 };
 
 fn lines(text: &'static str) -> impl Iterator<Item = Value> {
@@ -186,7 +186,8 @@ fn begun(rules: &Rules, case: &Value, holes: &str) -> Match {
         let of_side = case["turns"].as_array().unwrap().iter().filter(|turn| turn["pl"] == named);
         let columns = of_side.flat_map(|turn| numbers(&turn[holes])).map(|column| column as u8).collect();
         let pieces = parse_sequence(text(&case["queue"])).unwrap();
-        let dealer = Dealer::sequence_with_holes(pieces.into(), columns);
+        let sequence = PieceSequence { pieces: pieces.into(), holes: columns };
+        let dealer = Dealer::sequence_with_holes(sequence.into());
         let start = &case["starts"][side];
         let playfield = playfield(text(&start["rows"]), rules.height);
         let back_to_back = start["b2b"].as_i64().map_or(0, |chain| (chain + 1) as u16);

@@ -40,7 +40,7 @@ fn a_message_weighs_what_it_takes() {
     let seeds = pb::Seeds { seeds: vec![7; 10_000], per_policy: false };
     assert_eq!(weight(&seeds), 80_000);
     // A short text takes a block of the allocator.
-    let request = pb::PieceSequences { sequences: vec!["I".to_owned(); 1000] };
+    let request = pb::PieceSequences { sequences: vec!["I".to_owned(); 1000], ..Default::default() };
     assert!((48_000..60_000).contains(&weight(&request)), "{} bytes", weight(&request));
 }
 

@@ -106,6 +106,24 @@ async fn of_explicit_sequences() {
     let (full, mut more) = (vec![one; all / one], vec![one; all / one]);
     more.push(1);
     edge(&mut client, dealt(full), dealt(more), "config.seeding.piece_sequences.sequences").await;
+    // With holes, of which each list takes from the bound of its sequence.
+    let holed = |lengths: Vec<(usize, usize)>| {
+        let garbage = pb::Garbage { lines_per_piece: Some(1.0), ..Default::default() };
+        let (pieces, holes): (Vec<_>, Vec<_>) =
+            lengths.into_iter().map(|(pieces, holes)| ("I".repeat(pieces), vec![9; holes])).unzip();
+        request(pb::SessionConfig {
+            rules: Some(pb::Rules { garbage: Some(garbage), ..Default::default() }),
+            num_envs: pieces.len() as u32,
+            seeding: Some(seeding::from_sequences_with_holes(pieces, holes)),
+            ..Default::default()
+        })
+    };
+    let field = "config.seeding.piece_sequences.hole_columns";
+    let (at, past) = (holed(vec![(1, one - 1)]), holed(vec![(1, one)]));
+    edge(&mut client, at, past, &format!("{field}[0].columns")).await;
+    let (full, mut more) = (vec![(1, one - 1); all / one], vec![(1, one - 1); all / one]);
+    more.push((1, 0));
+    edge(&mut client, holed(full), holed(more), field).await;
     // The same in a reset.
     let name = create(&mut client, config(1, 1)).await.name;
     let with = |length| pb::ResetRequest {
@@ -126,9 +144,9 @@ async fn of_explicit_sequences() {
     client.restore_state(sent(states.clone())).await.expect("the largest snapshot");
     // One piece more, in a snapshot written by hand.
     let mut longer = states[0][..states[0].len() - 8].to_vec();
-    let at = longer.len() - one - 4;
+    let at = longer.len() - one - 8;
     longer[at..at + 4].copy_from_slice(&(MAX_SEQUENCE_PIECES + 1).to_le_bytes());
-    longer.push(0);
+    longer.insert(at + 4, 0);
     longer.extend(xxhash_rust::xxh3::xxh3_64(&longer).to_le_bytes());
     assert!(longer.len() <= MAX_STATE_BYTES as usize);
     let longer = client.restore_state(sent(vec![longer.into()])).await;

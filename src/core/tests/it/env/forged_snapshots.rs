@@ -19,7 +19,7 @@ fn specimens() -> Vec<Vec<u8>> {
     let keys = Rules { height: 7, preview: 1, ..Rules::preset("lab").unwrap() };
     for rules in [bag_rules(), Rules::default(), balanced, walking, keys] {
         let config = EnvConfig { rules, ..EnvConfig::default() };
-        for seeding in [Seeding::Seed(5), Seeding::PieceSequences(vec![sequence("IIIOTZSJLLI")])] {
+        for seeding in [Seeding::Seed(5), Seeding::from_pieces(vec![sequence("IIIOTZSJLLI")])] {
             let mut batch = running(config.clone(), &seeding);
             let mut dice = Dice::new(6);
             for length in [0, 4, 100] {
@@ -223,7 +223,7 @@ fn what_a_snapshot_of_key_presses_must_not_hold_is_named() {
     let rules = Rules { width: 5, height: 7, ..Rules::preset("lab").unwrap() };
     let mut batch = running(
         EnvConfig { rules, autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() },
-        &Seeding::PieceSequences(vec![sequence("OTO")]),
+        &Seeding::from_pieces(vec![sequence("OTO")]),
     );
     for key in [5, 0, 4] {
         batch.step(&[key], None).unwrap();

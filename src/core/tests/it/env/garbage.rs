@@ -1,12 +1,15 @@
 //! Rows that rise, counted by hand; and what is promised of their streams.
 
+use std::sync::Arc;
+
 use tetrion_core::engine::rng::{Tag, word};
 use tetrion_core::engine::{
-    Attack, AttackTable, Attacking, ClearPoints, EpisodeEnd, Garbage, Holes, Incoming, Landed, PieceSet,
-    Playfield, Randomizer, Rules, Scoring, TopOut, WaitingLines,
+    Attack, AttackTable, Attacking, ClearPoints, EpisodeEnd, Garbage, Holes, Incoming, Landed, PieceSequence,
+    PieceSet, Playfield, Randomizer, Rules, Scoring, TopOut, WaitingLines,
 };
 use tetrion_core::env::{
-    AutoresetMode, EnvBatch, EnvConfig, EnvState, EpisodePhase, Field, Restored, Seeding, StartPosition,
+    AutoresetMode, EnvBatch, EnvConfig, EnvState, EpisodePhase, Field, Restored, Seeding, SeedingError,
+    SharedSequences, SnapshotError, StartPosition,
 };
 
 use super::model::sequence;
@@ -25,7 +28,7 @@ fn batch(rules: Rules, seeding: &Seeding) -> EnvBatch {
 
 /// An environment that deals these pieces, with the first of them over a drawing.
 fn over(rules: Rules, drawing: &str, pieces: &str) -> EnvBatch {
-    let mut batch = batch(rules, &Seeding::PieceSequences(vec![sequence(pieces)]));
+    let mut batch = batch(rules, &Seeding::from_pieces(vec![sequence(pieces)]));
     let playfield = Playfield::from_drawing(rules.width, rules.height, drawing).unwrap();
     let position = StartPosition { playfield, piece: sequence(pieces)[0], queue: vec![], held: None };
     batch.restore(None, Restored::Positions(&[position]), None).unwrap();
@@ -42,6 +45,60 @@ fn drawn(batch: &EnvBatch, rows: usize) -> String {
 /// Every row of the episodes here: explicit pieces have the garbage of seed 0, whose first hole on 6 columns is in column 2 (its
 /// word is 0.37 of 2^64), and it does not move.
 const ROW: &str = "##.###";
+
+/// A row of garbage for each piece, and the columns of its holes.
+fn written(pieces: &str, holes: &[u8]) -> (Rules, Seeding) {
+    let written = PieceSequence { pieces: sequence(pieces), holes: holes.to_vec() };
+    (with(1.0, 0.0, 0, Rules::simplified(6, 20)), Seeding::PieceSequences(vec![Arc::new(written)]))
+}
+
+#[test]
+fn holes_that_are_written_down_lie_in_their_columns() {
+    let (rules, seeding) = written("OOOOOO", &[5, 0, 3]);
+    let mut batch = batch(rules, &seeding);
+    (0..3).for_each(|_| drop(batch.step(&[0], None).unwrap()));
+    let snapshot = batch.state(0).to_bytes();
+    let mut shared = SharedSequences::default();
+    let sharing = batch.state(0).to_bytes_sharing(&mut shared);
+    // The first line waits until the second piece has landed.
+    assert_eq!(drawn(&batch, 2), "#####./.#####");
+    let states =
+        [EnvState::from_bytes(&snapshot).unwrap(), EnvState::from_bytes_sharing(&sharing, &shared).unwrap()];
+    let mut seen = Vec::new();
+    for restored in [None, Some(&states[0]), Some(&states[1])] {
+        if let Some(state) = restored {
+            batch.restore(None, Restored::States(std::slice::from_ref(state)), None).unwrap();
+        }
+        (0..2).for_each(|_| drop(batch.step(&[0], None).unwrap()));
+        seen.push(drawn(&batch, 4));
+    }
+    // After the third row the seed decides: the hole stays where it is.
+    assert!(seen.iter().all(|drawing| drawing == "#####./.#####/###.##/###.##"), "{seen:?}");
+    // The next episode begins with the first hole.
+    batch.reset(None, None).unwrap();
+    (0..2).for_each(|_| drop(batch.step(&[0], None).unwrap()));
+    assert_eq!(drawn(&batch, 1), "#####.");
+}
+
+#[test]
+fn holes_that_no_garbage_has_are_refused() {
+    let refused = |rules, seeding: &Seeding| {
+        EnvBatch::new(EnvConfig { rules, ..EnvConfig::default() }, seeding).unwrap_err()
+    };
+    let (rules, seeding) = written("OO", &[5, 6]);
+    assert_eq!(refused(rules, &seeding), SeedingError::Hole { sequence: 0, column: 6 }.into());
+    let (rules, seeding) = written("OO", &[5]);
+    let alone = Rules { garbage: None, ..rules };
+    assert_eq!(refused(alone, &seeding), SeedingError::Hole { sequence: 0, column: 5 }.into());
+    // Nor are they taken from a snapshot under other rules.
+    let sequences =
+        SharedSequences::new(vec![Arc::new(PieceSequence { pieces: sequence("OO"), holes: vec![6] })]);
+    let mut shared = SharedSequences::default();
+    let state = batch(rules, &seeding).state(0).to_bytes_sharing(&mut shared);
+    assert!(EnvState::from_bytes_sharing(&state, &shared).is_ok());
+    let error = EnvState::from_bytes_sharing(&state, &sequences).unwrap_err();
+    assert_eq!(error, SnapshotError::Corrupt("holes are written that no garbage has"));
+}
 
 #[test]
 fn rows_rise_as_they_were_announced() {

@@ -15,7 +15,7 @@ fn an_action_that_does_not_exist_can_end_the_episode_instead() {
     let rules = Rules { scoring, ..Rules::simplified(6, 5) };
     let invalid_action_policy = InvalidActionPolicy::Terminate;
     let config = EnvConfig { rules, invalid_action_policy, ..config(2, AutoresetMode::Disabled) };
-    let mut batch = running(config, &Seeding::PieceSequences(vec![sequence("OIT")]));
+    let mut batch = running(config, &Seeding::from_pieces(vec![sequence("OIT")]));
     let outcome = batch.step(&[5, 4], None).unwrap();
     assert_eq!((outcome.rewards, outcome.terminated), (vec![-7.25, 1.0], vec![true, false]));
     assert_eq!(batch.playfield(0), Playfield::empty(6, 5));
@@ -34,7 +34,7 @@ fn an_action_that_does_not_exist_can_be_ignored_for_a_reward_of_its_own() {
     let rules = Rules { scoring, ..Rules::simplified(6, 5) };
     let invalid_action_policy = InvalidActionPolicy::Ignore { reward: -0.1 };
     let config = EnvConfig { rules, invalid_action_policy, ..config(2, AutoresetMode::Disabled) };
-    let mut batch = running(config, &Seeding::PieceSequences(vec![sequence("OIT")]));
+    let mut batch = running(config, &Seeding::from_pieces(vec![sequence("OIT")]));
     let mask = see(&batch, Field::ActionMask, None);
     let outcome = batch.step(&[5, 4], None).unwrap();
     assert_eq!((outcome.rewards, outcome.terminated), (vec![-0.1, 1.0], vec![false, false]));
@@ -59,7 +59,7 @@ fn ignored_actions_use_up_the_steps_of_an_episode() {
     let invalid_action_policy = InvalidActionPolicy::Ignore { reward: 0.0 };
     let config =
         EnvConfig { invalid_action_policy, max_episode_steps: 3, ..config(1, AutoresetMode::Disabled) };
-    let mut batch = running(config, &Seeding::PieceSequences(vec![sequence("OIT")]));
+    let mut batch = running(config, &Seeding::from_pieces(vec![sequence("OIT")]));
     for truncated in [false, false, true] {
         let outcome = batch.step(&[5], None).unwrap();
         assert_eq!((outcome.terminated[0], outcome.truncated[0]), (false, truncated));
@@ -75,7 +75,7 @@ fn the_infos_say_which_steps_had_an_action_that_did_not_exist() {
     let ignore = InvalidActionPolicy::Ignore { reward: -1.0 };
     for mode in [AutoresetMode::NextStep, AutoresetMode::SameStep, AutoresetMode::Disabled] {
         let config = EnvConfig { invalid_action_policy: ignore, ..config(1, mode) };
-        let mut batch = running(config, &Seeding::PieceSequences(vec![sequence("OIT")]));
+        let mut batch = running(config, &Seeding::from_pieces(vec![sequence("OIT")]));
         assert_eq!(reported(&batch), (0, 0));
         for (action, expected) in [(5, (1, 1)), (5, (1, 2)), (0, (0, 2)), (5, (0, 2)), (6, (0, 2))] {
             if batch.has_ended(0) {
@@ -91,7 +91,7 @@ fn the_infos_say_which_steps_had_an_action_that_did_not_exist() {
     for mode in [AutoresetMode::NextStep, AutoresetMode::SameStep, AutoresetMode::Disabled] {
         let invalid_action_policy = InvalidActionPolicy::Terminate;
         let config = EnvConfig { invalid_action_policy, ..config(1, mode) };
-        let mut batch = running(config, &Seeding::PieceSequences(vec![sequence("OIT")]));
+        let mut batch = running(config, &Seeding::from_pieces(vec![sequence("OIT")]));
         batch.step(&[0], None).unwrap();
         // An upright I stands in every column, and a lying one does not in column 5.
         let end = batch.step(&[11], None).unwrap();

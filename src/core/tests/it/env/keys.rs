@@ -29,7 +29,7 @@ pub fn frame(batch: &EnvBatch, format: RenderFormat) -> String {
 /// An environment that deals these pieces, with the first of them over a drawing.
 fn over(rules: Rules, drawing: &str, pieces: &str) -> EnvBatch {
     let config = EnvConfig { rules, autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() };
-    let mut batch = running(config, &Seeding::PieceSequences(vec![sequence(pieces)]));
+    let mut batch = running(config, &Seeding::from_pieces(vec![sequence(pieces)]));
     let playfield = Playfield::from_drawing(rules.width, rules.height, drawing).unwrap();
     let position = StartPosition { playfield, piece: sequence(pieces)[0], queue: vec![], held: None };
     batch.restore(None, Restored::Positions(&[position]), None).unwrap();
@@ -255,7 +255,7 @@ fn a_game_that_is_over_is_no_position_to_start_from() {
 fn every_key_is_legal_at_any_time() {
     for invalid_action_policy in [InvalidActionPolicy::Reject, InvalidActionPolicy::Terminate] {
         let config = EnvConfig { rules: lab(4, 4), invalid_action_policy, ..EnvConfig::default() };
-        let mut batch = EnvBatch::new(config, &Seeding::PieceSequences(vec![sequence("II")])).unwrap();
+        let mut batch = EnvBatch::new(config, &Seeding::from_pieces(vec![sequence("II")])).unwrap();
         assert_eq!(see(&batch, Field::ActionMask, None), [0; 6], "before the first reset");
         batch.reset(None, None).unwrap();
         assert_eq!(see(&batch, Field::ActionMask, None), [1; 6]);
@@ -280,7 +280,7 @@ fn a_limit_counts_keys_and_the_last_piece_ends_a_sequence() {
         autoreset_mode: AutoresetMode::Disabled,
         ..EnvConfig::default()
     };
-    let mut batch = running(config(3), &Seeding::PieceSequences(vec![sequence("OO")]));
+    let mut batch = running(config(3), &Seeding::from_pieces(vec![sequence("OO")]));
     assert_eq!(press(&mut batch, "idle"), (0.0, false, false));
     assert_eq!(press(&mut batch, "left"), (0.0, false, false));
     assert_eq!(press(&mut batch, "idle"), (0.0, false, true));
@@ -288,7 +288,7 @@ fn a_limit_counts_keys_and_the_last_piece_ends_a_sequence() {
     let expected = FallingPiece { tetromino: Tetromino::O, turns: 0, column: 2, row: 16 };
     assert_eq!(batch.falling(0), Some(expected.into()));
 
-    let mut batch = running(config(0), &Seeding::PieceSequences(vec![sequence("OO")]));
+    let mut batch = running(config(0), &Seeding::from_pieces(vec![sequence("OO")]));
     assert_eq!(press(&mut batch, "drop"), (0.0, false, false));
     assert_eq!(press(&mut batch, "drop"), (0.0, false, true));
     assert_eq!((batch.falling(0), letters(&batch, 0)), (None, String::new()));
@@ -319,7 +319,7 @@ fn the_falling_piece_is_shown_as_a_plane_and_as_cells() {
 fn features_stay_as_they_are_between_landings() {
     let features = FeatureSet::custom(&["lines_cleared", "landing_height_lab", "total_height"], 5).unwrap();
     let config = EnvConfig { rules: lab(5, 8), features: Some(features), ..EnvConfig::default() };
-    let mut batch = running(config, &Seeding::PieceSequences(vec![sequence("SOT")]));
+    let mut batch = running(config, &Seeding::from_pieces(vec![sequence("SOT")]));
     let shown = |batch: &EnvBatch| -> Vec<f32> {
         let bytes = see(batch, Field::Features, None);
         bytes.chunks(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap())).collect()

@@ -108,10 +108,10 @@ fn a_batch_is_refused_when_its_parts_do_not_fit() {
     check(ok, 0, Seeding::Seed(1), CreateError::NoEnvironments);
     check(ok, 3, Seeding::Seeds(vec![1, 2]), wrong("seeds", 2));
     check(ok, 3, Seeding::Seeds(vec![1]), wrong("seeds", 1));
-    check(ok, 3, Seeding::PieceSequences(vec![sequence("I"); 2]), wrong("piece sequences", 2));
-    check(ok, 3, Seeding::PieceSequences(vec![]), wrong("piece sequences", 0));
+    check(ok, 3, Seeding::from_pieces(vec![sequence("I"); 2]), wrong("piece sequences", 2));
+    check(ok, 3, Seeding::from_pieces(vec![]), wrong("piece sequences", 0));
     let sequences = vec![sequence("I"), sequence("OT"), sequence("")];
-    check(ok, 3, Seeding::PieceSequences(sequences), SeedingError::EmptySequence(2).into());
+    check(ok, 3, Seeding::from_pieces(sequences), SeedingError::EmptySequence(2).into());
 }
 
 /// Each refused call, and then the proof that it changed nothing: the batch goes on exactly as one that never received it.
@@ -164,7 +164,7 @@ fn a_refused_call_changes_nothing() {
     reset(Some(&[1, 3, 1]), None, twice.into());
     reset(Some(&[1]), seeds(&[]), wrong("seeds", 0, 1));
     reset(None, seeds(&[9]), wrong("seeds", 1, 4));
-    reset(None, Some(Seeding::PieceSequences(vec![])), wrong("piece sequences", 0, 4));
+    reset(None, Some(Seeding::from_pieces(vec![])), wrong("piece sequences", 0, 4));
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn lose(batch: &mut EnvBatch) -> tetrion_core::env::StepOutcome {
 #[test]
 fn next_step_begins_a_new_episode_in_the_step_after_the_end() {
     let mut batch =
-        running(config(1, AutoresetMode::NextStep), &Seeding::PieceSequences(vec![sequence("IIOT")]));
+        running(config(1, AutoresetMode::NextStep), &Seeding::from_pieces(vec![sequence("IIOT")]));
     let end = lose(&mut batch);
     assert_eq!((end.terminated, end.truncated, end.finals.rows()), (vec![true], vec![false], &[][..]));
     assert_eq!(
@@ -273,7 +273,7 @@ fn next_step_begins_a_new_episode_in_the_step_after_the_end() {
 #[test]
 fn same_step_shows_the_new_episode_and_keeps_the_end_of_the_old_one() {
     let mut batch =
-        running(config(1, AutoresetMode::SameStep), &Seeding::PieceSequences(vec![sequence("IIOT")]));
+        running(config(1, AutoresetMode::SameStep), &Seeding::from_pieces(vec![sequence("IIOT")]));
     let end = lose(&mut batch);
     assert_eq!((end.terminated, end.finals.rows()), (vec![true], &[0][..]));
     assert_eq!((batch.playfield(0), letters(&batch, 0)), (Playfield::empty(6, 5), "I".to_owned()));
@@ -288,7 +288,7 @@ fn same_step_shows_the_new_episode_and_keeps_the_end_of_the_old_one() {
 #[test]
 fn without_autoreset_the_caller_resets() {
     let mut batch =
-        running(config(1, AutoresetMode::Disabled), &Seeding::PieceSequences(vec![sequence("IIOT")]));
+        running(config(1, AutoresetMode::Disabled), &Seeding::from_pieces(vec![sequence("IIOT")]));
     lose(&mut batch);
     assert_eq!(
         batch.step(&[0], None).unwrap_err(),
@@ -301,7 +301,7 @@ fn without_autoreset_the_caller_resets() {
 #[test]
 fn a_reset_clears_a_pending_autoreset() {
     let mut batch =
-        running(config(1, AutoresetMode::NextStep), &Seeding::PieceSequences(vec![sequence("IIOT")]));
+        running(config(1, AutoresetMode::NextStep), &Seeding::from_pieces(vec![sequence("IIOT")]));
     lose(&mut batch);
     batch.reset(None, None).unwrap();
     batch.step(&[5], None).unwrap();
@@ -313,7 +313,7 @@ fn an_episode_is_cut_by_its_limits_and_losing_wins() {
     #[track_caller]
     fn check(pieces: &str, max_episode_steps: u64, actions: &[i32], terminated: bool, truncated: bool) {
         let config = EnvConfig { max_episode_steps, ..config(1, AutoresetMode::Disabled) };
-        let mut batch = running(config, &Seeding::PieceSequences(vec![sequence(pieces)]));
+        let mut batch = running(config, &Seeding::from_pieces(vec![sequence(pieces)]));
         let (last, first) = actions.split_last().unwrap();
         for action in first {
             let outcome = batch.step(&[*action], None).unwrap();
@@ -334,7 +334,7 @@ fn an_episode_is_cut_by_its_limits_and_losing_wins() {
 fn past_the_end_of_a_sequence_there_are_no_pieces() {
     let rules = Rules { preview: 2, ..Rules::simplified(6, 5) };
     let config = EnvConfig { rules, ..config(1, AutoresetMode::Disabled) };
-    let mut batch = running(config, &Seeding::PieceSequences(vec![sequence("OI")]));
+    let mut batch = running(config, &Seeding::from_pieces(vec![sequence("OI")]));
     let pieces = |batch: &EnvBatch| {
         let bytes = [see(batch, Field::Current, None), see(batch, Field::Queue, None)].concat();
         bytes.iter().map(|&byte| byte as i8).collect::<Vec<_>>()
@@ -356,7 +356,7 @@ fn the_infos_say_in_which_row_the_last_piece_came_to_rest() {
     let row = |batch: &EnvBatch| see(batch, Field::LandingRow, None)[0] as i8;
     let rules = Rules::simplified(4, 4);
     let config = EnvConfig { rules, ..config(1, AutoresetMode::Disabled) };
-    let mut batch = running(config, &Seeding::PieceSequences(vec![sequence("IOOIIT")]));
+    let mut batch = running(config, &Seeding::from_pieces(vec![sequence("IOOIIT")]));
     assert_eq!(row(&batch), -1, "none has landed");
     // A lying I clears the floor row; an O in it, one on that; an upright I stands on the floor, another above the playfield.
     for (action, expected) in [(4, 0), (0, 0), (0, 2), (3, 0), (3, 4)] {
@@ -372,10 +372,8 @@ fn the_infos_say_in_which_row_the_last_piece_came_to_rest() {
 #[test]
 fn rewards_are_rounded_only_when_they_are_told() {
     let rules = Rules { scoring: Scoring { piece: 0.1, ..Scoring::LINES }, ..Rules::default() };
-    let mut batch = running(
-        EnvConfig { rules, ..EnvConfig::default() },
-        &Seeding::PieceSequences(vec![sequence("OOOO")]),
-    );
+    let mut batch =
+        running(EnvConfig { rules, ..EnvConfig::default() }, &Seeding::from_pieces(vec![sequence("OOOO")]));
     for column in [0, 2, 4] {
         assert_eq!(batch.step(&[column], None).unwrap().rewards, [0.1f32]);
     }

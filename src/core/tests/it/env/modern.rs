@@ -365,7 +365,7 @@ fn a_piece_is_held_once_and_comes_back_as_it_appears() {
     let rules = Rules { preview: 2, ..guideline() };
     let config = EnvConfig { rules, autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() };
     let sequence = super::sequence("TIOSZJ");
-    let mut batch = EnvBatch::new(config, &Seeding::PieceSequences(vec![sequence])).unwrap();
+    let mut batch = EnvBatch::new(config, &Seeding::from_pieces(vec![sequence])).unwrap();
     batch.reset(None, None).unwrap();
     let seen = |batch: &EnvBatch| (letters(batch, 0), batch.held(0).map(Tetromino::letter));
     assert_eq!(seen(&batch), ("TIO".to_owned(), None));

@@ -274,7 +274,7 @@ fn a_key_that_does_not_exist_is_refused_ignored_or_the_end() {
 #[test]
 fn an_equal_piece_comes_back_to_where_it_appears_and_a_blocked_one_not_at_all() {
     let config = EnvConfig { rules: keys(), autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() };
-    let mut batch = running(config, &Seeding::PieceSequences(vec![super::model::sequence("OOIOOOO")]));
+    let mut batch = running(config, &Seeding::from_pieces(vec![super::model::sequence("OOIOOOO")]));
     press(&mut batch, &["hold", "soft_drop", "hard_drop", "sonic_drop"]);
     assert_eq!((letters(&batch, 0), batch.held(0)), ("IOOOO".to_owned(), Some(Tetromino::O)));
     press(&mut batch, &["hard_drop", "sonic_drop", "hold"]);

@@ -122,7 +122,7 @@ fn reseeding_changes_what_is_not_to_be_seen_yet() {
         batch.reset(Some(&[env_id]), None).unwrap();
         assert_eq!(numbers(&batch, Field::Seed)[env_id as usize], word(seed, Tag::Episode, 2));
     }
-    batch.reset(Some(&[1]), Some(&Seeding::PieceSequences(vec![sequence("IOTZ")]))).unwrap();
+    batch.reset(Some(&[1]), Some(&Seeding::from_pieces(vec![sequence("IOTZ")]))).unwrap();
     let state = batch.state(1);
     batch.restore(Some(&[1]), Restored::States(std::slice::from_ref(&state)), Some(77)).unwrap();
     assert_eq!(batch.state(1), state, "a sequence has no seed");
@@ -133,7 +133,7 @@ fn a_pending_reset_is_part_of_the_state() {
     let rules = Rules::simplified(6, 5);
     let with_mode = |autoreset_mode| EnvConfig { rules, autoreset_mode, ..EnvConfig::default() };
     let mut batch =
-        running(with_mode(AutoresetMode::NextStep), &Seeding::PieceSequences(vec![sequence("IIOT")]));
+        running(with_mode(AutoresetMode::NextStep), &Seeding::from_pieces(vec![sequence("IIOT")]));
     batch.step(&[0], None).unwrap();
     assert!(batch.step(&[0], None).unwrap().terminated[0]);
     let state = EnvState::from_bytes(&batch.state(0).to_bytes()).unwrap();

@@ -59,7 +59,7 @@ fn random_config(dice: &mut Dice) -> (EnvConfig, Seeding) {
     };
     let seeding = match dice.below(4) {
         0 => Seeding::Seeds((0..config.num_envs).map(|_| dice.word()).collect()),
-        1 => Seeding::PieceSequences(vec![sequence(SEQUENCES[dice.below(3)])]),
+        1 => Seeding::from_pieces(vec![sequence(SEQUENCES[dice.below(3)])]),
         _ => Seeding::Seed(dice.word()),
     };
     (config, seeding)
@@ -177,7 +177,7 @@ fn wander(seed: u64, outcome: &mut StepOutcome) {
             let sequences = vec![sequence(SEQUENCES[dice.below(3)])];
             let seeding = match dice.below(6) {
                 0 => Some(Seeding::Seeds(seeds)),
-                1 => Some(Seeding::PieceSequences(sequences)),
+                1 => Some(Seeding::from_pieces(sequences)),
                 2 => Some(Seeding::Seed(seeds.iter().sum())),
                 _ => None,
             };

@@ -68,6 +68,9 @@ async fn what_cannot_be_played_is_refused() {
     };
     refused.check(pieces(&[]), "INVALID_FIELD", "seeding.piece_sequences.sequences").await;
     refused.check(pieces(&["IOT", "IOX"]), "INVALID_FIELD", "seeding.piece_sequences.sequences[1]").await;
+    let holes = seeding::from_sequences_with_holes(vec!["IOT".to_owned()], vec![vec![0]]);
+    let r = pb::EvaluatePoliciesRequest { episodes_per_seed: 1, ..seeded(Some(holes)) };
+    refused.check(r, "INVALID_FIELD", "seeding.piece_sequences.hole_columns").await;
     let r = pb::EvaluatePoliciesRequest { episodes_per_seed: 2, ..pieces(&["I"]) };
     refused.check(r, "INVALID_FIELD", "episodes_per_seed").await;
 

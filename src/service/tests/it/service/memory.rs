@@ -87,6 +87,33 @@ async fn one_sequence_serves_all_environments_that_deal_it() {
 }
 
 #[tokio::test]
+async fn holes_take_memory_with_their_pieces() {
+    let (server, mut client) = start(1 << 30).await;
+    let garbage = pb::Garbage { lines_per_piece: Some(1.0), ..Default::default() };
+    let rules = Some(pb::Rules { garbage: Some(garbage), ..Default::default() });
+    let name = create(&mut client, pb::SessionConfig { rules, ..config(2, 1) }).await.name;
+    let base = server.store.memory().taken();
+    let dealt = |columns: [u32; 2]| pb::ResetRequest {
+        seeding: Some(seeding::from_sequences_with_holes(
+            vec!["IOT".to_owned(); 2],
+            columns.map(|column| vec![column; 90_000]).to_vec(),
+        )),
+        ..reset(&name)
+    };
+    client.reset(dealt([1, 1])).await.unwrap();
+    let one = server.store.memory().taken() - base;
+    assert!((90_000..91_000).contains(&one), "{one} bytes for equal holes");
+    client.reset(dealt([1, 2])).await.unwrap();
+    assert_eq!(server.store.memory().taken() - base, 2 * one);
+    let states = client.save_state(save(&name)).await.unwrap().into_inner().states;
+    let positions = positions::from_snapshots(vec![states[1].clone()]);
+    client.restore_state(restore(&name, positions)).await.unwrap();
+    assert_eq!(server.store.memory().taken() - base, one);
+    let restored = client.save_state(save(&name)).await.unwrap().into_inner().states;
+    assert_eq!(restored, [states[1].clone(), states[1].clone()]);
+}
+
+#[tokio::test]
 async fn sequences_beyond_it_are_refused_and_change_nothing() {
     let (server, mut client) = start(2 * MIB).await;
     let name = create(&mut client, config(1000, 1)).await.name;

@@ -28,6 +28,11 @@ fn all(sessions: u32) -> TakenUp {
     TakenUp { sessions, problems: vec![] }
 }
 
+/// A line of garbage for each piece.
+fn each_piece() -> pb::Garbage {
+    pb::Garbage { lines_per_piece: Some(1.0), ..Default::default() }
+}
+
 /// A session of each kind that differs in what must be written.
 fn configs() -> Vec<pb::SessionConfig> {
     let rules = |preset: &str| pb::Rules { preset: preset.to_owned(), ..Default::default() };
@@ -64,6 +69,14 @@ fn configs() -> Vec<pb::SessionConfig> {
         pb::SessionConfig {
             seeding: Some(seeding::from_sequences(vec!["IOTSZJLIOTSZJLIOTSZJL".to_owned()])),
             ..config(3, 0)
+        },
+        pb::SessionConfig {
+            rules: Some(pb::Rules { garbage: Some(each_piece()), ..rules("") }),
+            seeding: Some(seeding::from_sequences_with_holes(
+                vec!["IOTSZJLIOTSZJLIOTSZJL".to_owned(); 2],
+                vec![vec![9, 1, 5, 0, 8, 3, 1, 2, 7], vec![]],
+            )),
+            ..config(2, 0)
         },
     ]
 }

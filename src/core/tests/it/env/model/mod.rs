@@ -113,7 +113,7 @@ impl Model {
             Seeding::Seed(seed) => seeded(environment_seed(*seed, i.into())),
             Seeding::Seeds(seeds) => seeded(seeds[i as usize]),
             Seeding::PieceSequences(sequences) => {
-                Source::Sequence(letters(&sequences[i as usize % sequences.len()]))
+                Source::Sequence(letters(&sequences[i as usize % sequences.len()].pieces))
             }
         };
         let features = config.features.as_ref().map_or(vec![], |set| set.names());
@@ -384,7 +384,7 @@ pub fn reset(models: &mut [Model], envs: &[usize], seeding: Option<&Seeding>) {
             Seeding::Seed(seed) => seeded(environment_seed(*seed, i as u64)),
             Seeding::Seeds(seeds) => seeded(seeds[row]),
             Seeding::PieceSequences(sequences) => {
-                Source::Sequence(letters(&sequences[row % sequences.len()]))
+                Source::Sequence(letters(&sequences[row % sequences.len()].pieces))
             }
         }));
     }

@@ -118,6 +118,22 @@ async fn invalid_field_names_the_field() {
     w.create(sequences(&["I", "O", "T"]), "INVALID_FIELD", "config.seeding.piece_sequences.sequences").await;
     w.create(sequences(&["I", ""]), "INVALID_FIELD", "config.seeding.piece_sequences.sequences[1]").await;
     w.create(sequences(&["IOTX"]), "INVALID_FIELD", "config.seeding.piece_sequences.sequences[0]").await;
+    let holes = |lines_per_piece: f64, holes: &[&[u32]]| pb::SessionConfig {
+        rules: Some(pb::Rules {
+            garbage: Some(pb::Garbage { lines_per_piece: Some(lines_per_piece), ..Default::default() }),
+            ..Default::default()
+        }),
+        seeding: Some(seeding::from_sequences_with_holes(
+            vec!["IOT".to_owned(); 2],
+            holes.iter().map(|columns| columns.to_vec()).collect(),
+        )),
+        ..plain()
+    };
+    let field = "config.seeding.piece_sequences.hole_columns";
+    w.create(holes(1.0, &[&[0]]), "INVALID_FIELD", field).await;
+    w.create(holes(0.0, &[&[0], &[]]), "INVALID_FIELD", field).await;
+    w.create(holes(1.0, &[&[], &[9, 10]]), "INVALID_FIELD", &format!("{field}[1].columns[1]")).await;
+    w.create(holes(1.0, &[&[1 << 31], &[]]), "INVALID_FIELD", &format!("{field}[0].columns[0]")).await;
 
     let bare = pb::StepRequest { session: name.clone(), ..Default::default() };
     let got = w.client.step(bare).await;
@@ -157,6 +173,9 @@ async fn invalid_field_names_the_field() {
     let seeding = Some(seeding::from_sequences(vec!["I".to_owned(); 3]));
     let got = w.client.reset(pb::ResetRequest { seeding, ..reset(&name) }).await;
     w.field(got, "INVALID_FIELD", "seeding.piece_sequences.sequences").await;
+    let seeding = Some(seeding::from_sequences_with_holes(vec!["I".to_owned()], vec![vec![0]]));
+    let got = w.client.reset(pb::ResetRequest { seeding, ..reset(&name) }).await;
+    w.field(got, "INVALID_FIELD", "seeding.piece_sequences.hole_columns").await;
     let unspecified = pb::RenderRequest { session: name.clone(), ..Default::default() };
     let got = w.client.render(unspecified).await;
     w.field(got, "INVALID_FIELD", "format").await;
