@@ -343,3 +343,15 @@ def test_a_match_needs_both_sides(client):
     session = client.create_session(4, rules={"preset": "tetrio", "players": 2})
     with pytest.raises(tetrion.InvalidArgumentError, match="env_ids has 3 without 2, expected both sides of a match"):
         tetrion.Recorder(session, [0, 1, 3])
+
+
+def test_games_with_holes_in_their_columns_are_not_recorded(client):
+    with client.create_session(rules={"preset": "guideline", "garbage": {"lines_per_piece": 1}}) as session:
+        recorder = tetrion.Recorder(session)
+        session.reset(piece_sequences="IOT", hole_columns=[[1, 2]])
+        session.step(session.enumerate_placements().actions[:1])
+        with pytest.raises(tetrion.ResetNeededError, match="nothing of the game in environment 0 can be recorded"):
+            recorder.recording()
+        session.reset(piece_sequences="IOT")
+        session.step(session.enumerate_placements().actions[:1])
+        assert recorder.recording().piece_sequence == "IOT"

@@ -183,6 +183,12 @@ def pieces(field: str, value: Any) -> list[str]:
     return [string(f"{field}[{place}]", letters, PIECES) for place, letters in enumerate(listed)]
 
 
+def columns(field: str, value: Any) -> list[list[int]]:
+    """Columns of holes: a list per piece sequence."""
+    listed = items(field, value, "a list of columns per piece sequence")
+    return [integers(f"{field}[{place}]", holes, "a list of columns", U32) for place, holes in enumerate(listed)]
+
+
 def weights(field: str, value: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """Weights as float64: one row or several.
 

@@ -210,6 +210,7 @@ class Client:
         seed: int | None = None,
         env_seeds: SeedsLike = None,
         piece_sequences: Sequence[str] = (),
+        hole_columns: Sequence[Sequence[int]] = (),
         max_episode_steps: int | None = None,
         action_mask: bool = True,
         ttl: float = 3600.0,
@@ -234,6 +235,8 @@ class Client:
             env_seeds: Instead of `seed`, one seed per environment, or `DrawnSeeds`.
             piece_sequences: Instead of seeds, explicit pieces: a string of the letters IOTZSJL per environment, or one for
                 all of them.
+            hole_columns: With piece sequences and under rules with garbage, a list per string: the columns of the holes, in
+                the order in which lines get them.
             max_episode_steps: Truncates episodes after this many steps. None: never.
             action_mask: Whether answers contain action masks.
             ttl: Seconds without a call after which the server removes the session. In this process it lives as long as this
@@ -262,7 +265,7 @@ class Client:
             autoreset_mode=enum_value(pb.AutoresetMode, requests.autoreset_mode(autoreset_mode).name),
             invalid_action_policy=enum_value(pb.InvalidActionPolicy, invalid_action_policy, "invalid_action_policy"),
             invalid_action_reward=arguments.number("invalid_action_reward", invalid_action_reward),
-            seeding=session_seeding(env_seeds, piece_sequences, seed, "env_seeds"),
+            seeding=session_seeding(env_seeds, piece_sequences, hole_columns, seed, "env_seeds"),
             max_episode_steps=arguments.limit("max_episode_steps", max_episode_steps),
             action_mask_format=mask_format,
             keep_colors=arguments.flag("keep_colors", keep_colors),

@@ -122,7 +122,8 @@ class SingleEnv(SessionEnv, gymnasium.Env[Observation, np.int64]):
 
         Args:
             seed: 0 to 2**64 - 1, or `info["seed"]`; None: the next episode of the last seed.
-            options: `{"piece_sequence": "IOTZ..."}`, or nothing.
+            options: `{"piece_sequence": "IOTZ..."}`, under rules with garbage also with `"hole_columns"`, the columns of the
+                holes in the order in which lines get them; or nothing.
 
         Returns:
             The observation and the info; see "Observation Space" and "Information".
@@ -133,13 +134,15 @@ class SingleEnv(SessionEnv, gymnasium.Env[Observation, np.int64]):
             InvalidRequestError: A piece sequence has other letters, or is given together with a seed.
         """
         self._check_open("reset")
-        sequence = spaces.known_options(options, ["piece_sequence"]).get("piece_sequence")
+        options = dict(spaces.known_options(options, ["piece_sequence", "hole_columns"]))
+        sequence = options.get("piece_sequence")
         if sequence is not None:
             sequence = arguments.string("options['piece_sequence']", sequence, arguments.PIECES)
         seed = spaces.checked_seed(seed)
         super().reset(seed=seed)
         seeds = [seed] if seed is not None else None
-        self._stream._reset(None, seeds, [sequence] if sequence is not None else ())
+        holes = [options["hole_columns"]] if "hole_columns" in options else ()
+        self._stream._reset(None, seeds, [sequence] if sequence is not None else (), holes)
         return self._seen()
 
     def step(self, action: int | np.integer) -> tuple[Observation, float, bool, bool, dict[str, Any]]:

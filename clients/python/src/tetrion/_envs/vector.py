@@ -145,7 +145,8 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
             seed: 0 to 2**64 - num_envs, or one per game, as in `infos["seed"]`; see "Seeds". Under rules of two players,
                 equal seeds for both sides of a match.
             options: `"reset_mask"`, bool (num_envs,), and `"piece_sequences"`, a string of the letters IOTZSJL per reset
-                game, or one for all.
+                game, or one for all; with them and under rules with garbage `"hole_columns"`, a list of columns per string,
+                in the order in which lines get their holes.
 
         Returns:
             Observations and infos, arrays with one row per game; see "Information" for games that were not reset.
@@ -156,7 +157,7 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
                 two sides of a match differ in seed or mask. No game has changed.
         """
         self._check_open("reset")
-        options = dict(spaces.known_options(options, ["reset_mask", "piece_sequences"]))
+        options = dict(spaces.known_options(options, ["reset_mask", "piece_sequences", "hole_columns"]))
         mask = options.get("reset_mask")
         chosen = chosen_envs(mask, self.num_envs)
         self._check_sides("options['reset_mask']", mask)
@@ -171,18 +172,19 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
             parts = [chosen[seeded], chosen[~seeded]]
         super().reset(seed=seeds[0] if seeds is not None else None)
         present = self._all if mask is None else mask
-        return self._seen(self._reset(parts, seeds, options.get("piece_sequences", ()), present), present)
+        written = (options.get("piece_sequences", ()), options.get("hole_columns", ()))
+        return self._seen(self._reset(parts, seeds, written, present), present)
 
     def _reset(
         self,
         parts: Sequence[npt.NDArray[np.int64]],
         seeds: Sequence[int | None] | None,
-        sequences: Sequence[str],
+        written: tuple[Sequence[str], Sequence[Sequence[int]]],
         present: npt.NDArray[np.bool_],
     ) -> Observed:
         """Starts episodes in the games of these parts, and tells what all games show then."""
         stream, answers = self._stream, []
-        if seeds is None and not len(sequences) and parts[0].size < self.num_envs and stream._is_direct:
+        if seeds is None and not any(map(len, written)) and parts[0].size < self.num_envs and stream._is_direct:
             observed = stream._reset_some(parts[0])
             if observed is not None:
                 return self._without_waiting(observed, present)
@@ -190,7 +192,7 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
             if envs.size:
                 numbers = [seeds[env] or 0 for env in envs] if seeds is not None and seeds[envs[0]] is not None else None
                 ids = None if envs.size == self.num_envs else envs
-                answers.append((stream._reset(ids, numbers, sequences), envs))
+                answers.append((stream._reset(ids, numbers, *written), envs))
         if answers[0][1].size == self.num_envs:
             return stream._blocks.observed(answers[0][0])
         return self._without_waiting(stream._blocks.merged(answers), present)

@@ -37,13 +37,18 @@ SeedsLike: TypeAlias = "Sequence[int] | DrawnSeeds | None"
 
 
 def session_seeding(
-    seeds: SeedsLike, piece_sequences: Sequence[str], seed: int | None = None, field: str = "seeds"
+    seeds: SeedsLike,
+    piece_sequences: Sequence[str],
+    hole_columns: Sequence[Sequence[int]] = (),
+    seed: int | None = None,
+    field: str = "seeds",
 ) -> pb.Seeding | None:
     """The source of a session's pieces; None if the caller does not specify it.
 
     Args:
         seeds: One seed per environment; empty if the caller does not specify them.
         piece_sequences: Explicit pieces, one string per environment or one for all.
+        hole_columns: Columns of the holes in garbage, a list per string; empty if the caller does not specify them.
         seed: One number for all environments.
         field: Name of `seeds` in errors.
 
@@ -58,8 +63,12 @@ def session_seeding(
         given[field] = pb.Seeding(drawn=_drawn(field, seeds))
     elif seeds is not None and (listed := arguments.seeds(field, seeds)):
         given[field] = pb.Seeding(seeds=pb.Seeds(seeds=listed))
+    holes = arguments.columns("hole_columns", hole_columns)
     if pieces:
-        given["piece_sequences"] = pb.Seeding(piece_sequences=pb.PieceSequences(sequences=pieces))
+        written = pb.PieceSequences(sequences=pieces, hole_columns=[pb.HoleColumns(columns=columns) for columns in holes])
+        given["piece_sequences"] = pb.Seeding(piece_sequences=written)
+    elif holes:
+        raise InvalidArgumentError("hole_columns", "is given without piece_sequences, expected both")
     if len(given) > 1:
         first, second, *_ = given
         raise InvalidArgumentError(second, f"is given with {first}, expected one of the two")

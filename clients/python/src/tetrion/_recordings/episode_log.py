@@ -128,7 +128,8 @@ class EpisodeLog:
                 self._restored(env_id, row, request)
                 continue
             seeding = request.seeding
-            if seeding.has("seeds") or seeding.has("drawn"):
+            if seeding.has("seeds") or seeding.has("drawn") or seeding.piece_sequences.hole_columns:
+                # No recording has columns of holes.
                 self._sequences.pop(env_id, None)
             elif seeding.has("piece_sequences"):
                 sequences = seeding.piece_sequences.sequences

@@ -79,7 +79,14 @@ class Calls:
         self._told()
         return block, numbers
 
-    def reset(self, env_ids: EnvIds = None, *, seeds: SeedsLike = None, piece_sequences: Sequence[str] = ()) -> Observed:
+    def reset(
+        self,
+        env_ids: EnvIds = None,
+        *,
+        seeds: SeedsLike = None,
+        piece_sequences: Sequence[str] = (),
+        hole_columns: Sequence[Sequence[int]] = (),
+    ) -> Observed:
         """Starts new episodes.
 
         Args:
@@ -88,14 +95,23 @@ class Calls:
                 seed. Default: each environment starts its next episode.
             piece_sequences: Instead of seeds, explicit pieces: a string of the letters IOTZSJL per environment, or one for
                 all.
+            hole_columns: With piece sequences and under rules with garbage, a list per string: the columns of the holes, in
+                the order in which lines get them.
         """
-        return self._blocks.observed(self._reset(env_ids, seeds, piece_sequences))
+        return self._blocks.observed(self._reset(env_ids, seeds, piece_sequences, hole_columns))
 
-    def _reset(self, env_ids: EnvIds, seeds: SeedsLike, piece_sequences: Sequence[str]) -> Block:
+    def _reset(
+        self,
+        env_ids: EnvIds,
+        seeds: SeedsLike,
+        piece_sequences: Sequence[str],
+        hole_columns: Sequence[Sequence[int]] = (),
+    ) -> Block:
         """Starts new episodes, with the answer in a block: in this process without messages, where that is possible."""
         num_envs = self._answers.num_envs
         is_plain = env_ids is None or (isinstance(env_ids, np.ndarray) and env_ids.dtype == np.int64 and env_ids.ndim == 1)
-        if is_plain and not len(piece_sequences) and not isinstance(seeds, DrawnSeeds):
+        is_seeded = not len(piece_sequences) and not len(hole_columns)
+        if is_plain and is_seeded and not isinstance(seeds, DrawnSeeds):
             rows = num_envs if env_ids is None else len(env_ids)
             listed = None if seeds is None else arguments.seeds("seeds", seeds)
             if rows <= num_envs and (listed is None or len(listed) == rows):
@@ -103,7 +119,7 @@ class Calls:
                 with self._link.connection.calling():
                     if self._native.reset(block.bytes, listed, env_ids):
                         return block
-        request = pb.ResetRequest(envs=ids(env_ids), seeding=session_seeding(seeds, piece_sequences))
+        request = pb.ResetRequest(envs=ids(env_ids), seeding=session_seeding(seeds, piece_sequences, hole_columns))
         return self._observe("reset", request)[0]
 
     def _reset_some(self, env_ids: npt.NDArray[np.int64]) -> Observed | None:
