@@ -172,3 +172,27 @@ def test_a_won_match_is_no_truncated_game(client):
     games = client.evaluate("dt-10", opponent="random", rules=RULES, seeds=tetrion.DrawnSeeds(1, 2), episodes_per_seed=2)
     assert games.ends.tolist() == [tetrion.EpisodeEnd.WON] * 4
     assert not games.truncated.any()
+
+
+def test_a_mirrored_match_has_the_players_in_each_others_rows(client):
+    games = client.evaluate("dt-10", opponent="el-tetris", rules=RULES, seeds=[9], episodes_per_seed=2)
+    rows = {"dt-10": [0, 3], "el-tetris": [1, 2]}
+    infos = ["won", "sent", "pieces"]
+    with client.create_session(4, rules=RULES, env_seeds=[9] * 4, autoreset_mode="disabled", infos=infos) as session:
+        session.reset()
+        last, going = {}, [0, 1, 2, 3]
+        while going:
+            actions = np.zeros(4, np.int32)
+            for player, of_player in rows.items():
+                chosen = [env for env in of_player if env in going]
+                actions[chosen] = session.enumerate_placements(chosen, policy=player).policy_actions
+            stepped = session.step(actions[going], going)
+            for row, env in enumerate(list(going)):
+                last[env] = {name: stepped.infos[name][row] for name in infos}
+                if stepped.terminated[row]:
+                    going.remove(env)
+    ends = {tetrion.EpisodeEnd.WON: 1, tetrion.EpisodeEnd.TOPPED_OUT: -1, tetrion.EpisodeEnd.DRAWN: 0}
+    assert [last[env]["won"] for env in rows["dt-10"]] == [ends[end] for end in games.ends.ravel().tolist()]
+    assert [last[env]["pieces"] for env in rows["dt-10"]] == games.pieces.ravel().tolist()
+    # The same pieces, other holes.
+    assert last[0]["pieces"] != last[3]["pieces"]
