@@ -129,6 +129,16 @@ class TetrisVecEnv(VecEnv):
         self._made_at = time.time()
         super().__init__(num_envs, space, self.envs.single_action_space)
 
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Seeds the next `reset`: game i, or under rules of two players match i, with `seed` + i.
+
+        Returns:
+            The seed of each environment, for both sides of a match the same one.
+        """
+        seeds = list(super().seed(seed))
+        self._seeds = [seeds[env // self.envs._players] for env in range(self.num_envs)]
+        return self._seeds
+
     def reset(self) -> Sb3Observations:
         """Starts an episode in every game, once with the seeds given to `seed`.
 

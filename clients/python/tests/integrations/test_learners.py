@@ -241,6 +241,30 @@ def test_a_vec_env_is_a_dummy_vec_env(client, env_id, kwargs):
     theirs.close()
 
 
+def test_both_sides_of_a_match_have_its_seed(client):
+    pytest.importorskip("stable_baselines3")
+    from tetrion.sb3 import TetrisVecEnv
+
+    rules = {"preset": "tetrio", "players": 2, "height": 14, "rows_above": 4, "clear_points": "result"}
+    envs = TetrisVecEnv(6, address=client, rules=rules, layout="dict")
+    assert envs.seed(5) == [5, 5, 6, 6, 7, 7]
+    envs.reset()
+    assert [info["seed"] for info in envs.reset_infos] == [5, 5, 6, 6, 7, 7]
+    drawn = envs.seed()
+    assert drawn == [drawn[0] + env // 2 for env in range(6)]
+    won, rng = [], np.random.default_rng(1)
+    while not won:
+        actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in envs.env_method("action_masks")])
+        _, rewards, ended, infos = envs.step(actions)
+        won = [info["won"] for info, end in zip(infos, ended, strict=True) if end]
+    np.testing.assert_array_equal(rewards[ended], won)
+    np.testing.assert_array_equal(ended[::2], ended[1::2])
+    envs.set_options([{"piece_sequence": "I"}, *[{}] * 5])
+    with pytest.raises(tetrion.InvalidArgumentError, match="both sides of a match"):
+        envs.reset()
+    envs.close()
+
+
 def test_a_vec_env_has_a_label(client):
     pytest.importorskip("stable_baselines3")
     from tetrion.sb3 import TetrisVecEnv
