@@ -5,24 +5,29 @@
 //! bits and differ only in speed. This module knows words and machines, and no rules.
 //!
 //! The lanes are as short as the playfield allows: 16 lanes of 16 bits up to 16 x 12 (width x height), 16 lanes of 32
-//! bits up to 16 x 28. Both have kernels written for AVX2 and AVX-512. Larger playfields have 32 lanes of 64 bits as
-//! plain arrays, at a tenth of the speed; the compiler turns them into AVX2 vectors if the machine has them.
+//! bits up to 16 x 28. Both have kernels for AVX2 and AVX-512: one vector for all (`registers.rs`), and a table of
+//! functions per machine and word size (`x86_64.rs`). Larger playfields have 32 lanes of 64 bits as plain arrays, at a
+//! tenth of the speed; the compiler turns them into AVX2 vectors if the machine has them. Other processors than x86-64
+//! have plain arrays for all.
 //!
-//! Two things did not pay: AVX-512 for large playfields, and closures in the vector code. Closures are functions
-//! without the target features, so every intrinsic in them becomes a call (a factor of three).
+//! Three things did not pay:
+//!
+//! - AVX-512 for large playfields.
+//! - Closures in the vector code. Closures are functions without the target features, so every intrinsic in them becomes
+//!   a call (a factor of three).
+//! - Plain arrays for all machines, with four to six operations per machine by hand. LLVM makes vectors of an operation
+//!   alone, but next to others it often simplifies single lanes first. With masks, selections and, for AVX2, moves of
+//!   lanes by hand, and every result held in registers by an empty `asm!`, `bench --only rollouts` ran at 0.79 to 0.98
+//!   of the speed with AVX2 and at 0.67 to 0.95 with AVX-512; with counts, tops and masks by hand and no `asm!`, at 0.48
+//!   to 0.78 and 0.20 to 0.93. The benchmark compiled for 290 s instead of 187 s of processor time, because every
+//!   operation is sixteen until late. A comparison of floats was not yet by hand.
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx2_low;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
-#[cfg(target_arch = "x86_64")]
-mod avx512_low;
-#[cfg(target_arch = "x86_64")]
-mod avx512_pair;
 mod portable;
+#[cfg(target_arch = "x86_64")]
+mod registers;
 mod vectors;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
 
 pub(crate) use vectors::{
     Apart, Doubles, Floats, Lanes, Words, common_before, common_from, distance, each_part, lanes_below, small,
@@ -33,6 +38,8 @@ use std::sync::OnceLock;
 use super::column::Column;
 use super::playfield::{CompactPlayfield, LowPlayfield};
 use portable::{AnyMachine, WordArray};
+#[cfg(target_arch = "x86_64")]
+use registers::RegisterArray;
 
 /// An implementation of the lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -188,7 +195,7 @@ pub(crate) fn dispatch_to<J: LaneWork>(kernel: Kernel, size: LaneSize, job: J) -
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn run_low_avx2<J: LaneWork>(job: J) -> J::Output {
-    job.run::<u16, 16, avx2_low::Avx2Low>()
+    job.run::<u16, 16, RegisterArray<x86_64::Avx2Low, 1>>()
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -196,13 +203,13 @@ fn run_low_avx2<J: LaneWork>(job: J) -> J::Output {
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vpopcntdq,avx512bitalg,avx512vbmi"
 )]
 fn run_low_avx512<J: LaneWork>(job: J) -> J::Output {
-    job.run::<u16, 16, avx512_low::Avx512Low>()
+    job.run::<u16, 16, RegisterArray<x86_64::Avx512Low, 1>>()
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn run_avx2<J: LaneWork>(job: J) -> J::Output {
-    job.run::<u32, 16, avx2::Avx2>()
+    job.run::<u32, 16, RegisterArray<x86_64::Avx2Compact, 2>>()
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -210,11 +217,11 @@ fn run_avx2<J: LaneWork>(job: J) -> J::Output {
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vpopcntdq,avx512bitalg,avx512vbmi"
 )]
 fn run_avx512<J: LaneWork>(job: J) -> J::Output {
-    job.run::<u32, 16, avx512::Avx512>()
+    job.run::<u32, 16, RegisterArray<x86_64::Avx512Compact, 1>>()
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn run_large_avx2<J: LaneWork>(job: J) -> J::Output {
-    job.run::<u64, 32, WordArray<u64, 32, avx2::Avx2Machine>>()
+    job.run::<u64, 32, WordArray<u64, 32, x86_64::Avx2Machine>>()
 }

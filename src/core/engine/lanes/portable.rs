@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 
 use super::super::column::Column;
-use super::vectors::{Apart, Doubles, Floats, Lanes, Words, not_widened};
+use super::vectors::{Apart, Doubles, Floats, Lanes, Words};
 
 /// `N` lanes of one word each, compiled for a given machine.
 #[derive(Clone, Copy, Debug)]
@@ -274,10 +274,17 @@ impl<W: Word, const N: usize, M: Machine> Words for WordArray<W, N, M> {
 
 impl<W: Word, const N: usize, M: Machine> Lanes for WordArray<W, N, M> {
     type Doubles = DoubleArray<N>;
-    not_widened!();
-
+    type Wide = Self;
     const LARGE_IS_APART: bool = M::LARGE_IS_APART || N > 16;
 
+    #[inline(always)]
+    fn widened(self, _: Self) -> Self {
+        self
+    }
+    #[inline(always)]
+    fn part(floats: FloatArray<N>, _: usize) -> FloatArray<N> {
+        floats
+    }
     #[inline(always)]
     fn apart<A: Apart>(work: A) -> A::Output {
         M::apart(work)

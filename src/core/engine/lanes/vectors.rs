@@ -115,23 +115,6 @@ pub(crate) trait Lanes: Words {
     fn accumulate(self, doubles: Self::Doubles, weight: f64) -> Self::Doubles;
 }
 
-/// The part of [`Lanes`] about wider vectors, for machines without them.
-macro_rules! not_widened {
-    () => {
-        type Wide = Self;
-
-        #[inline(always)]
-        fn widened(self, _: Self) -> Self {
-            self
-        }
-        #[inline(always)]
-        fn part(floats: Self::Floats, _: usize) -> Self::Floats {
-            floats
-        }
-    };
-}
-pub(super) use not_widened;
-
 /// Work for [`Lanes::apart`]. `run` must be `#[inline(always)]`, like [`LaneWork::run`](super::LaneWork::run).
 pub(crate) trait Apart {
     type Output;

@@ -322,16 +322,27 @@ fn functions_are_compiled_for_the_machine_that_was_found() {
         .collect();
     let (of_avx2, of_avx512) = (&detected[..5], &detected[..]);
     assert_eq!((of_avx2[0], of_avx512[5]), ("avx2", "avx512f"));
-    let mut lists = 0;
-    for name in ["mod.rs", "avx2.rs", "avx2_low.rs", "avx512.rs", "avx512_low.rs"] {
+    let mut whole = 0;
+    for name in ["mod.rs", "x86_64.rs"] {
         let text = read(name);
         for rest in text.split("enable = \"").skip(1) {
             let (enabled, behind) = rest.split_once('"').unwrap();
             let function = behind.lines().find(|line| line.contains("fn ")).unwrap();
-            let expected = if name.contains("512") || function.contains("512") { of_avx512 } else { of_avx2 };
-            assert_eq!(enabled.split(',').collect::<Vec<_>>(), expected, "{name}: {function}");
-            lists += 1;
+            let enabled: Vec<&str> = enabled.split(',').collect();
+            let is_512 = enabled.iter().any(|feature| feature.starts_with("avx512"));
+            let found = if is_512 { of_avx512 } else { of_avx2 };
+            // Functions of the tables are compiled for what they use, those that run work for all that was found.
+            if function.contains("(job") || function.contains("(work") {
+                assert_eq!(
+                    (enabled, function.contains("512")),
+                    (found.to_vec(), is_512),
+                    "{name}: {function}"
+                );
+                whole += 1;
+            } else {
+                assert!(enabled.iter().all(|feature| found.contains(feature)), "{name}: {function}");
+            }
         }
     }
-    assert_eq!(lists, 9, "five ways of running a job, four of running work apart");
+    assert_eq!(whole, 7, "five ways of running a job, two of running work apart");
 }
