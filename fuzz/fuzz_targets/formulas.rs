@@ -5,7 +5,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use tetrion::agents::{FormulaAgent, Kernel, Sight, TerminalValue};
-use tetrion::engine::{Odds, Playfield, Rules, Tetromino};
+use tetrion::engine::{Playfield, Rules, Tetromino};
 use tetrion::formula::{Formula, compile};
 use tetrion_fuzz::outcome;
 
@@ -27,16 +27,8 @@ fuzz_target!(|input: &[u8]| {
     let agent = FormulaAgent::new(program, TerminalValue::Avoid);
     let playfield = Playfield::empty(rules.width, rules.height);
     let next = [Tetromino::L; 6];
-    let sight = Sight {
-        rules: &rules,
-        playfield: &playfield,
-        piece: Tetromino::T,
-        next: &next[..rules.preview.into()],
-        held: None,
-        odds: Odds::EVEN,
-        lines: 3,
-        pieces: 9,
-    };
+    let next = &next[..rules.preview.into()];
+    let sight = Sight { next, lines: 3, pieces: 9, ..Sight::of(&rules, &playfield, Tetromino::T) };
     let scores = |kernel| agent.scores_of_hand(kernel, &sight);
     let portable = scores(Kernel::Portable);
     assert!(portable.iter().all(|choice| choice.score.is_finite()));

@@ -17,13 +17,13 @@
 
 use std::collections::HashSet;
 
-use super::value_function::ScoredClear;
+use super::growth::{Candidate, Growth, SequenceEnd, continuation, keep_best};
+use super::scored_clear::ScoredClear;
 use super::worth::{LookaheadValue, Worth};
 use super::{Sight, Thought, ValueFunction};
-use crate::engine::rng::{Tag, below, mix, word};
 use crate::engine::{
-    Chain, Clear, Holes, Incoming, MAX_PREVIEW, Odds, Piece, Placement, Playfield, Rules, Tetromino,
-    comes_to_rest, is_blocked, land, land_at, lock,
+    Chain, Clear, Holes, Incoming, MAX_PREVIEW, Piece, Placement, Rules, Tetromino, comes_to_rest,
+    is_blocked, land, land_at, lock,
 };
 use crate::features::kernel::Kernel;
 use crate::features::{LowCells, Seen, spin_slot_rows};
@@ -87,7 +87,7 @@ impl Beam {
         /// Most placements of a hand, in round numbers.
         const PLACEMENTS: u64 = 256;
         // Those that go on, those before them and those where continuations begin, and what is placed for them.
-        let nodes = (3 + SPARE as u64) * (size_of::<Node>() + size_of::<Incoming>()) as u64;
+        let nodes = (3 + SPARE as u64) * (size_of::<SequenceEnd>() + size_of::<Incoming>()) as u64;
         self.places() * (nodes + 2 * PLACEMENTS * size_of::<Candidate>() as u64)
     }
 }
@@ -105,62 +105,6 @@ pub struct BeamAgent {
     beam: Beam,
     /// The settings with their terms in the units of scores.
     scaled: Beam,
-}
-
-/// A search in progress.
-#[derive(Clone, Debug)]
-pub(super) struct Growth {
-    /// The current piece and the pieces after it: known ones, then those of a continuation.
-    queue: Vec<Piece>,
-    /// Number of pieces of the queue that are known.
-    known: usize,
-    /// The first placements of all sequences, in ascending action order.
-    firsts: Vec<Placement>,
-    nodes: Vec<Node>,
-    /// The largest estimate of each first placement's sequences at the last piece, whether or not they go on.
-    estimates: Vec<Option<f64>>,
-    /// Number of pieces that the sequences have placed, and will have.
-    placed: usize,
-    most: usize,
-    /// The sequences from which continuations go on, and the number of their pieces.
-    trunk: Option<(Vec<Node>, usize)>,
-    /// Continuations so far, and the sums of the values of each first placement over them.
-    samples: u16,
-    sums: Vec<f64>,
-}
-
-/// The end of a sequence of placements.
-#[derive(Clone, Debug)]
-struct Node {
-    playfield: Playfield,
-    /// The held piece. `None` also after an unseen piece was held: then the queue is used up, and nothing follows.
-    held: Option<Piece>,
-    /// Index in the queue of the piece in play.
-    current: usize,
-    chain: Chain,
-    /// Garbage, if the rules have it.
-    incoming: Option<Box<Incoming>>,
-    lines: u64,
-    /// Landing terms and lines sent.
-    sum: f64,
-    /// The value of the sequence.
-    value: f64,
-    /// Index of the first placement.
-    first: usize,
-}
-
-/// A placement at the end of a sequence.
-#[derive(Clone, Copy, Debug)]
-struct Candidate {
-    /// Estimate of the value.
-    value: f64,
-    score: f64,
-    /// Index of the sequence.
-    parent: u32,
-    /// Index among the placements of the layer, which decides between equals.
-    at: u32,
-    placement: Placement,
-    is_near: bool,
 }
 
 /// The garbage that a search imagines. A game with this seed would have just that.
@@ -227,7 +171,7 @@ impl BeamAgent {
     fn start(&self, sight: &Sight<'_>) -> Growth {
         let queue: Vec<Piece> = std::iter::once(sight.piece).chain(sight.next.iter().copied()).collect();
         let all = queue.len() + usize::from(sight.rules.hold && sight.held.is_some());
-        let root = Node {
+        let root = SequenceEnd {
             playfield: *sight.playfield,
             held: sight.held,
             current: 0,
@@ -326,7 +270,7 @@ impl BeamAgent {
                 let (child, candidate) = &children[at];
                 if seen.insert(child.key()) {
                     let sum = child.sum + self.landing_score(sight, growth, candidate);
-                    kept.push(Node { sum, ..child.clone() });
+                    kept.push(SequenceEnd { sum, ..child.clone() });
                 }
             }
         }
@@ -377,7 +321,7 @@ impl BeamAgent {
     }
 
     /// Estimate of the terms for lines sent and back-to-back, of a placement at the end of a sequence.
-    fn worth(&self, rules: &Rules, node: &Node, clear: &ScoredClear) -> f64 {
+    fn worth(&self, rules: &Rules, node: &SequenceEnd, clear: &ScoredClear) -> f64 {
         let ScoredClear { placement, lines, is_perfect, .. } = *clear;
         if lines == 0 || !rules.keeps_chain() {
             return self.of_chain(node.chain);
@@ -392,7 +336,7 @@ impl BeamAgent {
     }
 
     /// The sequence after a placement at its end, but for the landing terms; `None` if that ends the game.
-    fn place(&self, sight: &Sight<'_>, growth: &Growth, candidate: &Candidate) -> Option<Node> {
+    fn place(&self, sight: &Sight<'_>, growth: &Growth, candidate: &Candidate) -> Option<SequenceEnd> {
         let node = &growth.nodes[candidate.parent as usize];
         let placement = candidate.placement;
         let (piece, held, current) = node.takes(&growth.queue, placement.hold);
@@ -424,12 +368,12 @@ impl BeamAgent {
             value += self.scaled.perfect_clear * nearness(LowCells::of(&playfield), rules.width);
         }
         let (lines, first) = (node.lines + u64::from(landed.lines), growth.first_of(candidate));
-        let child = Node { playfield, held, current, chain, incoming, lines, sum, value, first };
-        Some(Node { value: value + self.of_t(&child, growth), ..child })
+        let child = SequenceEnd { playfield, held, current, chain, incoming, lines, sum, value, first };
+        Some(SequenceEnd { value: value + self.of_t(&child, growth), ..child })
     }
 
     /// The terms for a T that is held or next.
-    fn of_t(&self, node: &Node, growth: &Growth) -> f64 {
+    fn of_t(&self, node: &SequenceEnd, growth: &Growth) -> f64 {
         let Beam { t_slot, t_kept, .. } = self.scaled;
         let next = growth.queue.get(node.current).copied();
         if (t_slot, t_kept) == (0.0, 0.0) || ![node.held, next].contains(&Some(Tetromino::T)) {
@@ -453,102 +397,6 @@ impl BeamAgent {
     }
 }
 
-impl Growth {
-    /// Index of the first placement of a sequence that a candidate ends.
-    fn first_of(&self, candidate: &Candidate) -> usize {
-        if self.placed == 0 { candidate.at as usize } else { self.nodes[candidate.parent as usize].first }
-    }
-
-    /// The largest value of each first placement's sequences, if any goes on.
-    fn bests(&self) -> Vec<Option<f64>> {
-        let mut bests = vec![None; self.firsts.len()];
-        for node in &self.nodes {
-            let best: &mut Option<f64> = match bests.get_mut(node.first) {
-                // Without any placement, the only sequence is empty.
-                None => continue,
-                Some(best) => best,
-            };
-            *best = Some(best.map_or(node.value, |best| best.max(node.value)));
-        }
-        bests
-    }
-
-    /// The value of each first placement that has one.
-    fn values(&self) -> impl Iterator<Item = (Placement, f64)> {
-        let values = if self.sums.is_empty() {
-            self.bests()
-        } else {
-            // Placements that none of the continuations began with have no value.
-            let begins =
-                |first| self.trunk.iter().flat_map(|(nodes, _)| nodes).any(|node| node.first == first);
-            let mean = |(first, sum): (usize, &f64)| begins(first).then_some(sum / f64::from(self.samples));
-            self.sums.iter().enumerate().map(mean).collect()
-        };
-        self.firsts.iter().copied().zip(values).filter_map(|(placement, value)| Some((placement, value?)))
-    }
-}
-
-impl Node {
-    /// What the agent sees at the end of the sequence, and whether the piece in play is not known, so that the held one
-    /// is placed instead. `None` if nothing is left to place.
-    fn view<'a>(
-        &'a self,
-        sight: &Sight<'a>,
-        rules: &'a Rules,
-        growth: &'a Growth,
-    ) -> Option<(Sight<'a>, bool)> {
-        let (piece, held, next, is_held) = match growth.queue.get(self.current) {
-            Some(&piece) => (piece, self.held, &growth.queue[self.current + 1..], false),
-            None => (self.held?, None, [].as_slice(), true),
-        };
-        let (lines, pieces) = (sight.lines + self.lines, sight.pieces + growth.placed as u64);
-        let (playfield, chain, incoming) = (&self.playfield, self.chain, self.incoming.as_deref());
-        Some((
-            Sight { rules, playfield, piece, next, held, lines, pieces, chain, incoming, odds: Odds::EVEN },
-            is_held,
-        ))
-    }
-
-    /// The piece that a placement with or without hold places, then the held piece and the index of the one in play.
-    fn takes(&self, queue: &[Piece], hold: bool) -> (Piece, Option<Piece>, usize) {
-        let current = queue.get(self.current).copied();
-        match (current, self.held) {
-            (Some(current), held) if !hold => (current, held, self.current + 1),
-            (current, Some(held)) => (held, current, self.current + 1),
-            (current, None) => (queue[self.current + 1], current, self.current + 2),
-        }
-    }
-
-    /// The factor of the lines that the next piece sends.
-    fn multiplier(&self) -> f64 {
-        self.incoming.as_ref().map_or(1.0, |incoming| incoming.multiplier)
-    }
-
-    /// A number that is equal for equal states.
-    fn key(&self) -> u64 {
-        let held = self.held.map_or(0, |piece| 1 + piece.index() as u64);
-        let state = [
-            held | (self.current as u64) << 8,
-            u64::from(self.chain.clears) | u64::from(self.chain.back_to_back) << 16,
-            self.incoming.as_ref().map_or(0, |incoming| incoming.waiting().into()),
-        ];
-        let words = self.playfield.columns().iter().copied().chain(state);
-        words.fold(0, |key, word| mix(key ^ word))
-    }
-}
-
-/// Keeps the candidates with the largest values, the first of equals.
-fn keep_best(candidates: &mut Vec<Candidate>, most: usize) {
-    if candidates.len() > most {
-        let order = |one: &Candidate, other: &Candidate| {
-            other.value.total_cmp(&one.value).then(one.at.cmp(&other.at))
-        };
-        candidates.select_nth_unstable_by(most, order);
-        candidates.truncate(most);
-    }
-    candidates.sort_unstable_by_key(|candidate| candidate.at);
-}
-
 fn score(value: f64) -> Worth {
     Worth::Score(LookaheadValue { value, otherwise: 0.0 })
 }
@@ -556,29 +404,4 @@ fn score(value: f64) -> Worth {
 /// How near a perfect clear is, from 0 to 1; 0 without one in reach.
 fn nearness(cells: Option<LowCells>, width: u8) -> f64 {
     f64::from(cells.map_or(0, LowCells::perfect_clear_near)) / f64::from(width)
-}
-
-/// The pieces of a continuation, drawn by their odds. The first pieces of all continuations, of which this is one with a
-/// number, are spread over the odds as evenly as can be.
-fn continuation<'a>(
-    sight: &Sight<'a>,
-    (sample, samples): (u16, u16),
-) -> impl Iterator<Item = Piece> + use<'a> {
-    let (randomizer, pieces, mut odds) = (sight.rules.randomizer, sight.rules.pieces, sight.odds);
-    (0..).map(move |n| {
-        let total: u64 = pieces.iter().map(|piece| u64::from(odds.of(piece))).sum();
-        let mut left = match n {
-            0 => u64::from(sample) * total / u64::from(samples),
-            _ => below(word(sample.into(), Tag::Agent, n), total),
-        };
-        let is_drawn = |piece: &Piece| {
-            let of_piece = u64::from(odds.of(*piece));
-            let is_drawn = left < of_piece;
-            left = left.wrapping_sub(of_piece);
-            is_drawn
-        };
-        let drawn = pieces.iter().find(is_drawn).expect("odds that are not all 0");
-        odds = odds.after(randomizer, &pieces, drawn);
-        drawn
-    })
 }

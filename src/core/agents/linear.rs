@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::Sight;
 use super::flat_stacking::FlatScorer;
 use super::model::{Model, ModelShape};
-use super::value_function::ScoredClear;
+use super::scored_clear::ScoredClear;
 use crate::engine::{
     Column, Drops, Hand, Piece, Placement, Playfield, PlayfieldOf, Rules, Shape, comes_to_rest, drops,
     every_choice_always_exists, every_placement_exists, is_locked_out, land, lock, placements,

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::beam::Growth;
+use super::growth::Growth;
 use super::sight::Sight;
 use super::worth::{LookaheadValue, Worth};
 use crate::engine::Placement;

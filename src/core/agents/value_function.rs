@@ -1,7 +1,8 @@
 //! What scores placements: weights, or a formula.
 
+use super::scored_clear::ScoredClear;
 use super::{FormulaAgent, LinearAgent, Sight};
-use crate::engine::{Placement, Rules, land};
+use crate::engine::{Rules, land};
 use crate::features::Seen;
 use crate::features::kernel::{Kernel, ScoredPlacement, Scorer, TerminalValue};
 
@@ -13,16 +14,6 @@ pub enum ValueFunction {
     Weights(LinearAgent),
     /// A formula that is no weighted sum.
     Formula(FormulaAgent),
-}
-
-/// A placement with its score and what it clears.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ScoredClear {
-    pub placement: Placement,
-    pub score: f64,
-    pub lines: u8,
-    /// Whether the playfield is empty after the clear.
-    pub is_perfect: bool,
 }
 
 impl From<LinearAgent> for ValueFunction {

@@ -435,7 +435,7 @@ impl<D: Copy, const R: usize> Doubles for DoubleVector<D, R> {
     }
 }
 
-/// The same numbers in other registers, or in memory.
+/// Numbers in other registers, or in memory, equal to these.
 #[inline(always)]
 fn recast<A: Copy, B: Copy>(numbers: A) -> B {
     assert!(size_of::<A>() == size_of::<B>());
