@@ -403,7 +403,7 @@ const BLOCK: u64 = 24;
 /// Size of a `Bytes`, without its content.
 const BYTES: u64 = 32;
 
-/// Bytes of a message in memory, rounded up: every field with its presence flag.
+/// Bytes of a message in memory, rounded up: every field with its presence flag, and of a choice of fields the largest.
 fn size(message: &DescriptorProto, all: &HashMap<String, &'static DescriptorProto>, depth: usize) -> u64 {
     let field = |field: &prost_types::FieldDescriptorProto| match (field.label(), field.r#type()) {
         (Label::Repeated, Type::Message) => 2 * TEXT, // a map takes two
@@ -415,7 +415,15 @@ fn size(message: &DescriptorProto, all: &HashMap<String, &'static DescriptorProt
         },
         (_, numeric) => 8 + number_size(numeric),
     };
-    message.field.iter().map(field).sum()
+    let mut choices = vec![0; message.oneof_decl.len()];
+    let mut alone = 0;
+    for inner in &message.field {
+        match inner.oneof_index {
+            None => alone += field(inner),
+            Some(choice) => choices[choice as usize] = choices[choice as usize].max(field(inner)),
+        }
+    }
+    alone + choices.into_iter().sum::<u64>()
 }
 
 /// Whether a number has the same width in every message.

@@ -734,9 +734,9 @@ def test_searches(given, said):
     with pytest.raises(tetrion.InvalidArgumentError) as caught:
         tetrion.Search(**given)
     assert str(caught.value).startswith(said)
-    with pytest.raises(tetrion.InvalidArgumentError, match="search.beam.width is 'wide', expected an integer"):
+    with pytest.raises(tetrion.InvalidArgumentError, match=r"search\.beam\.width is 'wide', expected an integer"):
         tetrion.Beam(width="wide")
-    with pytest.raises(tetrion.InvalidArgumentError, match="search.beam.attack is None, expected a number"):
+    with pytest.raises(tetrion.InvalidArgumentError, match=r"search\.beam\.attack is None, expected a number"):
         tetrion.Beam(attack=None)
 
 

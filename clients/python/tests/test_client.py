@@ -130,7 +130,7 @@ def test_policies_that_search(client, bcts):
     assert lines(rules, search=search(pieces=2)) != lines(rules, search=search()) != searching
     # One piece of one sequence is the greedy choice.
     assert lines(search=search(beam=tetrion.Beam(width=1, pieces=1))) == greedy
-    beam = search(beam=tetrion.Beam(width=4, samples=7, sample_pieces=1))
+    beam = search(beam=tetrion.Beam(width=32, samples=7, sample_pieces=1))
     assert sum(lines(search=beam)) > sum(greedy)
     assert games(tetrion.Policy("bcts", search=beam)).lines.tolist() == lines(search=beam)
     for given, said in (

@@ -354,5 +354,5 @@ fn unknown_feature(name: &str) -> String {
         format!("no feature is called {name:?}{meant}")
     };
     let known = known.join(", ");
-    format!("{wrong} expected one of {known}; with {PRECLEAR} appended, those of playfields before clearing")
+    format!("{wrong} expected one of {known}; with {PRECLEAR}, measured before clearing")
 }

@@ -18,7 +18,8 @@ provides:
 - `Client.evaluate`: whole games of any number of policies on `DrawnSeeds` or on seeds, with `EvaluationOptions`, as an
   `Evaluation` of `Games`, or as an `EvaluationRun` while they are played. `Client.estimate`: estimates of how long games of
   good policies last, as an `Estimation` of `Estimates`. A `Policy` describes how an agent plays, a `Search` how it uses the
-  next pieces, a `Beam` how it follows many sequences of placements. `Mlp` and `NTuple` (of `TuplePattern`s) are models that add to the weighted sum.
+  next pieces, a `Beam` how it follows many sequences of placements. `Mlp` and `NTuple` (of `TuplePattern`s) are models that
+  add to the weighted sum.
 - `Client.history`: the learning curve of a session, a `History`: lines, lengths and returns of its finished episodes.
 - `Client.watch`: the games of a session while its learner steps it, on any machine. A `Watching` yields `WatchedFrame`s,
   with a `WatchedEnv` per environment and its last `WatchedEpisode`, if any.

@@ -104,7 +104,7 @@ fn lists_that_are_no_set_are_refused_with_a_reason() {
         check(
             &["holes", name],
             &format!(
-                "{wrong} expected one of {known}; with _preclear appended, those of playfields before clearing"
+                "{wrong} expected one of {known}; with _preclear, measured before clearing"
             ),
         );
     }

@@ -65,7 +65,7 @@ async fn an_unknown_name_is_answered_with_the_one_that_was_meant_and_all_there_a
     for name in features {
         let list = features::from_names(vec![name]);
         let status = create(pb::SessionConfig { features: Some(list), ..config(1, 11) }).await;
-        assert!(status.message().ends_with("those of playfields before clearing"), "{}", status.message());
+        assert!(status.message().ends_with("measured before clearing"), "{}", status.message());
     }
 }
 
