@@ -103,9 +103,7 @@ fn lists_that_are_no_set_are_refused_with_a_reason() {
         let known = known.join(", ");
         check(
             &["holes", name],
-            &format!(
-                "{wrong} expected one of {known}; with _preclear, measured before clearing"
-            ),
+            &format!("{wrong} expected one of {known}; with _preclear, measured before clearing"),
         );
     }
     unknown("hoels", "no feature is called \"hoels\", did you mean \"holes\"?");
