@@ -151,8 +151,9 @@ impl BeamAgent {
         let mut growth = thought.beam.take().unwrap_or_else(|| Box::new(self.start(sight)));
         if growth.placed < growth.most && self.grow_by_a_piece(kernel, sight, &mut growth) {
             growth.placed += 1;
-            let known = if sight.rules.hold { growth.most - 1 } else { growth.most };
-            if self.samples_of(&growth) > 0 && growth.trunk.is_none() && growth.placed == known {
+            // With hold, the last known piece is placed by holding the first one that is drawn.
+            let trunk = if sight.rules.hold { growth.most.max(2) - 1 } else { growth.most };
+            if self.samples_of(&growth) > 0 && growth.trunk.is_none() && growth.placed == trunk {
                 growth.trunk = Some((growth.nodes.clone(), growth.placed));
                 growth.placed = growth.most;
             }
@@ -190,6 +191,7 @@ impl BeamAgent {
             queue,
             firsts: Vec::new(),
             nodes: vec![root],
+            bests: Vec::new(),
             estimates: Vec::new(),
             placed: 0,
             most: all.min(self.beam.pieces.into()),
@@ -208,11 +210,10 @@ impl BeamAgent {
     fn go_on(&self, sight: &Sight<'_>, growth: &mut Growth) -> bool {
         let Some((nodes, placed)) = growth.trunk.clone() else { return true };
         if growth.queue.len() > growth.known {
-            let bests = growth.bests();
             // A first placement whose sequences all fell behind is worth no more than the last one that did not.
             let least = growth.nodes.iter().fold(f64::INFINITY, |least, node| least.min(node.value));
-            growth.sums.resize(bests.len(), 0.0);
-            for ((sum, best), estimate) in growth.sums.iter_mut().zip(bests).zip(&growth.estimates) {
+            growth.sums.resize(growth.firsts.len(), 0.0);
+            for ((sum, best), estimate) in growth.sums.iter_mut().zip(&growth.bests).zip(&growth.estimates) {
                 *sum += best.or(*estimate).unwrap_or(least);
             }
         }
@@ -240,11 +241,9 @@ impl BeamAgent {
         if is_root {
             growth.firsts = candidates.iter().map(|candidate: &Candidate| candidate.placement).collect();
         }
-        growth.estimates = vec![None; growth.firsts.len()];
+        let (mut bests, mut estimates) = (vec![None; growth.firsts.len()], vec![None; growth.firsts.len()]);
         for candidate in &candidates {
-            let first = growth.first_of(candidate);
-            let estimate = &mut growth.estimates[first];
-            *estimate = Some(estimate.map_or(candidate.value, |largest: f64| largest.max(candidate.value)));
+            raise(&mut estimates[growth.first_of(candidate)], candidate.value);
         }
         let Beam { width, perfect_clear_places, .. } = self.beam;
         let (width, places) = (usize::from(width), usize::from(perfect_clear_places));
@@ -258,7 +257,9 @@ impl BeamAgent {
         for (candidates, most) in [(candidates, width), (near, width + places)] {
             let mut children = Vec::with_capacity(candidates.len());
             for candidate in &candidates {
-                children.extend(self.place(sight, growth, candidate).map(|child| (child, candidate)));
+                let Some(child) = self.place(sight, growth, candidate) else { continue };
+                raise(&mut bests[child.first], child.value);
+                children.push((child, candidate));
             }
             let mut order: Vec<usize> = (0..children.len()).collect();
             // Sorting is stable, so equals keep their order.
@@ -277,7 +278,7 @@ impl BeamAgent {
         if kept.is_empty() {
             return false;
         }
-        growth.nodes = kept;
+        (growth.nodes, growth.bests, growth.estimates) = (kept, bests, estimates);
         true
     }
 
@@ -395,6 +396,11 @@ impl BeamAgent {
         let view = Sight { rules, piece, ..node.view(sight, rules, growth).map_or(*sight, |(view, _)| view) };
         self.values.landing_score(&view, &Seen { piece, spin: placement.spin(), shape, landing: &landing })
     }
+}
+
+/// Raises a maximum to a value.
+fn raise(most: &mut Option<f64>, value: f64) {
+    *most = Some(most.map_or(value, |most| most.max(value)));
 }
 
 fn score(value: f64) -> Worth {

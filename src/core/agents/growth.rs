@@ -16,6 +16,9 @@ pub(super) struct Growth {
     /// The first placements of all sequences, in ascending action order.
     pub firsts: Vec<Placement>,
     pub nodes: Vec<SequenceEnd>,
+    /// The largest value of each first placement's sequences at the last piece, of those that go on and those that lead to
+    /// a state of theirs.
+    pub bests: Vec<Option<f64>>,
     /// The largest estimate of each first placement's sequences at the last piece, whether or not they go on.
     pub estimates: Vec<Option<f64>>,
     /// Number of pieces that the sequences have placed, and will have.
@@ -68,24 +71,10 @@ impl Growth {
         if self.placed == 0 { candidate.at as usize } else { self.nodes[candidate.parent as usize].first }
     }
 
-    /// The largest value of each first placement's sequences, if any goes on.
-    pub(super) fn bests(&self) -> Vec<Option<f64>> {
-        let mut bests = vec![None; self.firsts.len()];
-        for node in &self.nodes {
-            let best: &mut Option<f64> = match bests.get_mut(node.first) {
-                // Without any placement, the only sequence is empty.
-                None => continue,
-                Some(best) => best,
-            };
-            *best = Some(best.map_or(node.value, |best| best.max(node.value)));
-        }
-        bests
-    }
-
     /// The value of each first placement that has one.
     pub(super) fn values(&self) -> impl Iterator<Item = (Placement, f64)> {
         let values = if self.sums.is_empty() {
-            self.bests()
+            self.bests.clone()
         } else {
             // Placements that none of the continuations began with have no value.
             let begins =

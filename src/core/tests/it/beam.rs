@@ -1,12 +1,12 @@
 //! Beam searches: against the best of all sequences, written plainly, and alike on every kernel.
 
 use tetrion_core::agents::{
-    Agent, AgentRng, Beam, Controller, Decision, FormulaAgent, Kernel, LinearAgent, Search, Sight,
-    TerminalValue, Thought,
+    Agent, AgentRng, Beam, Controller, Decision, Expectation, FormulaAgent, Kernel, LinearAgent, Search,
+    Sight, TerminalValue, Thought,
 };
 use tetrion_core::engine::{
-    Chain, Clear, Garbage, Live, Odds, Piece, Placement, Playfield, Rules, Tetromino, is_blocked, land,
-    parse_sequence,
+    Chain, Clear, Dealer, Garbage, Live, Odds, Piece, PieceSet, Placement, Playfield, Randomizer, Rules,
+    Tetromino, is_blocked, land, parse_sequence,
 };
 use tetrion_core::features::{FeatureSet, Seen};
 use tetrion_core::formula::{Formula, compile};
@@ -231,13 +231,38 @@ fn games_are_alike_on_every_kernel_with_every_value_function() {
     }
 }
 
+#[test]
+fn as_many_draws_as_the_odds_add_up_to_give_the_exact_mean() {
+    let rules = Rules { randomizer: Randomizer::Bag7, ..Rules::simplified(10, 20) };
+    let mean = Search::Expectation(Expectation { placements: 128, ..Expectation::DEFAULT });
+    let mean = Agent::searching(weights(10), mean);
+    let mut live = Live::new(&rules, 3).unwrap();
+    for _ in 0..20 {
+        let samples = Tetromino::ALL.iter().map(|piece| live.odds().of(*piece) as u16).sum();
+        let beam = Beam { width: Beam::MAX_PLACES, samples, sample_pieces: 1, ..Beam::DEFAULT };
+        let agent = Agent::searching(weights(10), Search::Beam(beam));
+        let sight = Sight { odds: live.odds(), ..Sight::of(&rules, live.playfield(), live.piece().unwrap()) };
+        let (choice, best) = judge(&agent, Kernel::best(), &sight);
+        assert_eq!((choice, best), judge(&mean, Kernel::best(), &sight), "on\n{}", live.playfield());
+        live.place(choice).unwrap();
+    }
+    // With hold and one known piece, draws matter too.
+    let rules = Rules { hold: true, ..rules };
+    let playfield = Playfield::from_drawing(10, 20, "#########.").unwrap();
+    let sight = Sight::of(&rules, &playfield, Tetromino::O);
+    let values = |samples| {
+        let beam = Beam { samples, sample_pieces: 1, ..Beam::DEFAULT };
+        judge(&Agent::searching(weights(10), Search::Beam(beam)), Kernel::best(), &sight).1
+    };
+    assert_ne!(values(7), values(0));
+}
+
 fn guideline() -> Rules {
     Rules::preset("guideline").unwrap()
 }
 
 #[test]
 fn the_odds_of_continuations_are_those_of_dealers() {
-    use tetrion_core::engine::{Dealer, PieceSet, Randomizer};
     for randomizer in [Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced, Randomizer::Nes] {
         for seed in 0..20 {
             let mut dealer = Dealer::seeded(randomizer, seed);
