@@ -22,8 +22,8 @@ use super::scored_clear::ScoredClear;
 use super::worth::{LookaheadValue, Worth};
 use super::{Sight, Thought, ValueFunction};
 use crate::engine::{
-    Chain, Clear, Holes, Incoming, MAX_PREVIEW, Piece, Placement, Rules, Tetromino, comes_to_rest,
-    is_blocked, land, land_at, lock,
+    Chain, Clear, Game, Holes, Incoming, MAX_PREVIEW, Piece, Placement, RestedPiece, Rules, Tetromino,
+    comes_to_rest, is_blocked, land,
 };
 use crate::features::kernel::Kernel;
 use crate::features::{LowCells, Seen, spin_slot_rows};
@@ -171,22 +171,21 @@ impl BeamAgent {
     /// The search before the first piece.
     fn start(&self, sight: &Sight<'_>) -> Growth {
         let queue: Vec<Piece> = std::iter::once(sight.piece).chain(sight.next.iter().copied()).collect();
-        let all = queue.len() + usize::from(sight.rules.hold && sight.held.is_some());
+        let Sight { rules, playfield, lines, pieces, chain, .. } = *sight;
+        let chain = if rules.keeps_chain() { chain } else { Chain::default() };
         let root = SequenceEnd {
-            playfield: *sight.playfield,
+            game: Game { playfield: *playfield, lines, pieces, chain, ..Game::new(rules) },
             held: sight.held,
             current: 0,
-            chain: if sight.rules.keeps_chain() { sight.chain } else { Chain::default() },
             incoming: sight
                 .rules
                 .garbage
                 .map(|_| Box::new(sight.incoming.copied().unwrap_or_else(|| Incoming::new(sight.rules)))),
-            lines: 0,
             sum: 0.0,
             value: 0.0,
             first: 0,
         };
-        Growth {
+        let mut growth = Growth {
             known: queue.len(),
             queue,
             firsts: Vec::new(),
@@ -194,11 +193,13 @@ impl BeamAgent {
             bests: Vec::new(),
             estimates: Vec::new(),
             placed: 0,
-            most: all.min(self.beam.pieces.into()),
+            most: 0,
             trunk: None,
             samples: 0,
             sums: Vec::new(),
-        }
+        };
+        growth.most = growth.num_pieces(sight).min(self.beam.pieces.into());
+        growth
     }
 
     /// Number of continuations; none if not even the known pieces are all placed.
@@ -208,7 +209,6 @@ impl BeamAgent {
 
     /// Counts the values of a continuation, if one has ended, and begins the next one. Returns whether that was the last.
     fn go_on(&self, sight: &Sight<'_>, growth: &mut Growth) -> bool {
-        let Some((nodes, placed)) = growth.trunk.clone() else { return true };
         if growth.queue.len() > growth.known {
             // A first placement whose sequences all fell behind is worth no more than the last one that did not.
             let least = growth.nodes.iter().fold(f64::INFINITY, |least, node| least.min(node.value));
@@ -225,8 +225,8 @@ impl BeamAgent {
             continuation(sight, (growth.samples, self.beam.samples)).take(self.beam.sample_pieces.into());
         growth.queue.extend(pieces);
         growth.samples += 1;
-        let all = growth.queue.len() + usize::from(sight.rules.hold && sight.held.is_some());
-        (growth.nodes, growth.placed, growth.most) = (nodes, placed, all);
+        let (nodes, placed) = growth.trunk.clone().expect("where continuations begin");
+        (growth.nodes, growth.placed, growth.most) = (nodes, placed, growth.num_pieces(sight));
         false
     }
 
@@ -249,7 +249,7 @@ impl BeamAgent {
         let (width, places) = (usize::from(width), usize::from(perfect_clear_places));
         let mut near: Vec<Candidate> = Vec::new();
         if places > 0 {
-            near.extend(candidates.iter().filter(|candidate| candidate.is_near));
+            near.extend(candidates.iter().filter(|candidate| candidate.near > 0.0));
             keep_best(&mut near, SPARE * places);
         }
         keep_best(&mut candidates, SPARE * width);
@@ -292,18 +292,19 @@ impl BeamAgent {
         candidates: &mut Vec<Candidate>,
     ) {
         let node = &growth.nodes[parent];
-        let rules = &*sight.rules.after(node.chain);
-        let Some((view, is_held)) = node.view(sight, rules, growth) else { return };
-        if is_blocked(rules, &node.playfield, view.piece) {
+        let playfield = &node.game.playfield;
+        let rules = &*sight.rules.after(node.game.chain);
+        let Some((view, is_held)) = node.view(rules, &growth.queue) else { return };
+        if is_blocked(rules, playfield, view.piece) {
             return;
         }
         let hand = view.hand();
-        let low = LowCells::of(&node.playfield).filter(|_| self.looks_for_perfect_clears());
+        let low = LowCells::of(playfield).filter(|_| self.looks_for_perfect_clears());
         for clear in self.values.clears_of_hand(kernel, &view) {
             let ScoredClear { placement, score, .. } = clear;
             let near = low.map_or(0.0, |low| {
                 let piece = hand.piece(placement).expect("a piece of the hand");
-                let (shape, row) = comes_to_rest(rules, &node.playfield, piece, placement);
+                let (shape, row) = comes_to_rest(rules, playfield, piece, placement);
                 nearness(low.after(shape, row, placement.column, clear.lines), rules.width)
             });
             candidates.push(Candidate {
@@ -312,7 +313,7 @@ impl BeamAgent {
                 parent: parent as u32,
                 at: candidates.len() as u32,
                 placement: placement.holding(placement.hold || is_held),
-                is_near: near > 0.0,
+                near,
             });
         }
     }
@@ -325,10 +326,10 @@ impl BeamAgent {
     fn worth(&self, rules: &Rules, node: &SequenceEnd, clear: &ScoredClear) -> f64 {
         let ScoredClear { placement, lines, is_perfect, .. } = *clear;
         if lines == 0 || !rules.keeps_chain() {
-            return self.of_chain(node.chain);
+            return self.of_chain(node.game.chain);
         }
         let clear = Clear { lines, spin: placement.spin(), is_perfect, has_garbage: false };
-        let (chain, worth) = node.chain.then(rules.attack_table, node.multiplier(), clear);
+        let (chain, worth) = node.game.chain.then(rules.attack_table, node.multiplier(), clear);
         self.scaled.attack * f64::from(worth.attack.lines()) + self.of_chain(chain)
     }
 
@@ -341,35 +342,27 @@ impl BeamAgent {
         let node = &growth.nodes[candidate.parent as usize];
         let placement = candidate.placement;
         let (piece, held, current) = node.takes(&growth.queue, placement.hold);
-        let rules = &*sight.rules.after(node.chain);
-        let (shape, row) = comes_to_rest(rules, &node.playfield, piece, placement);
-        let (spin, column) = (placement.spin(), placement.column);
-        let (mut playfield, mut chain, mut incoming) = (node.playfield, node.chain, node.incoming.clone());
-        let (landed, sent) = match &mut incoming {
-            None => {
-                let landed = lock(rules, &mut playfield, shape, row, column);
-                let (_, sent) = landed.worth(rules, &playfield, spin, &mut chain);
-                (landed, sent)
-            }
+        let rules = &*sight.rules.after(node.game.chain);
+        let (mut game, mut incoming) = (node.game, node.incoming.clone());
+        let (sent, risen) = match &mut incoming {
+            None => (game.place(rules, piece, placement).1, 0),
             Some(incoming) => {
-                let landing = land_at(rules, &playfield, shape, row, column);
-                playfield = landing.afterstate;
-                let kind = (spin, landing.vanished_rows(), &mut chain);
-                let garbage = (IMAGINED, sight.pieces + growth.placed as u64);
-                let counted = landing.landed().counted(rules, &mut playfield, kind, garbage, incoming, None);
-                (counted.landed, counted.attack.lines())
+                let (shape, row) = comes_to_rest(rules, &game.playfield, piece, placement);
+                let (column, spin) = (placement.column, placement.spin());
+                let rested = RestedPiece { shape, row, column, spin };
+                let counted = game.rest_in_garbage(rules, rested, (IMAGINED, incoming), None);
+                (counted.attack.lines(), incoming.just_risen)
             }
         };
-        if landed.terminal {
+        if game.end.is_some() {
             return None;
         }
+        let near =
+            if risen == 0 { candidate.near } else { nearness(LowCells::of(&game.playfield), rules.width) };
         let sum = node.sum + self.scaled.attack * f64::from(sent);
-        let mut value = sum + candidate.score + self.of_chain(chain);
-        if self.scaled.perfect_clear != 0.0 {
-            value += self.scaled.perfect_clear * nearness(LowCells::of(&playfield), rules.width);
-        }
-        let (lines, first) = (node.lines + u64::from(landed.lines), growth.first_of(candidate));
-        let child = SequenceEnd { playfield, held, current, chain, incoming, lines, sum, value, first };
+        let value = sum + candidate.score + self.of_chain(game.chain) + self.scaled.perfect_clear * near;
+        let first = growth.first_of(candidate);
+        let child = SequenceEnd { game, held, current, incoming, sum, value, first };
         Some(SequenceEnd { value: value + self.of_t(&child, growth), ..child })
     }
 
@@ -380,7 +373,7 @@ impl BeamAgent {
         if (t_slot, t_kept) == (0.0, 0.0) || ![node.held, next].contains(&Some(Tetromino::T)) {
             return 0.0;
         }
-        match spin_slot_rows(&node.playfield) {
+        match spin_slot_rows(&node.game.playfield) {
             0 => t_kept,
             rows => t_slot * f64::from(rows),
         }
@@ -391,9 +384,10 @@ impl BeamAgent {
         let node = &growth.nodes[candidate.parent as usize];
         let placement = candidate.placement;
         let (piece, ..) = node.takes(&growth.queue, placement.hold);
-        let rules = &*sight.rules.after(node.chain);
-        let (shape, landing) = land(rules, &node.playfield, piece, placement);
-        let view = Sight { rules, piece, ..node.view(sight, rules, growth).map_or(*sight, |(view, _)| view) };
+        let rules = &*sight.rules.after(node.game.chain);
+        let (shape, landing) = land(rules, &node.game.playfield, piece, placement);
+        let (view, _) = node.view(rules, &growth.queue).expect("a sequence that has gone on");
+        let view = Sight { piece, ..view };
         self.values.landing_score(&view, &Seen { piece, spin: placement.spin(), shape, landing: &landing })
     }
 }

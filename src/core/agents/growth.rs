@@ -4,7 +4,7 @@
 
 use super::Sight;
 use crate::engine::rng::{Tag, below, mix, word};
-use crate::engine::{Chain, Incoming, Odds, Piece, Placement, Playfield, Rules};
+use crate::engine::{Game, Incoming, Odds, Piece, Placement, Rules};
 
 /// A search in progress.
 #[derive(Clone, Debug)]
@@ -34,15 +34,13 @@ pub(super) struct Growth {
 /// The end of a sequence of placements.
 #[derive(Clone, Debug)]
 pub(super) struct SequenceEnd {
-    pub playfield: Playfield,
+    pub game: Game<u64, 32>,
     /// The held piece. `None` also after an unseen piece was held: then the queue is used up, and nothing follows.
     pub held: Option<Piece>,
     /// Index in the queue of the piece in play.
     pub current: usize,
-    pub chain: Chain,
     /// Garbage, if the rules have it.
     pub incoming: Option<Box<Incoming>>,
-    pub lines: u64,
     /// Landing terms and lines sent.
     pub sum: f64,
     /// The value of the sequence.
@@ -62,10 +60,16 @@ pub(super) struct Candidate {
     /// Index among the placements of the layer, which decides between equals.
     pub at: u32,
     pub placement: Placement,
-    pub is_near: bool,
+    /// How near a perfect clear is after it, from 0 to 1; 0 if the search does not ask.
+    pub near: f64,
 }
 
 impl Growth {
+    /// Number of pieces that can be placed, drawn ones included.
+    pub(super) fn num_pieces(&self, sight: &Sight<'_>) -> usize {
+        self.queue.len() + usize::from(sight.rules.hold && sight.held.is_some())
+    }
+
     /// Index of the first placement of a sequence that a candidate ends.
     pub(super) fn first_of(&self, candidate: &Candidate) -> usize {
         if self.placed == 0 { candidate.at as usize } else { self.nodes[candidate.parent as usize].first }
@@ -89,22 +93,16 @@ impl Growth {
 impl SequenceEnd {
     /// What the agent sees at the end of the sequence, and whether the piece in play is not known, so that the held one
     /// is placed instead. `None` if nothing is left to place.
-    pub(super) fn view<'a>(
-        &'a self,
-        sight: &Sight<'a>,
-        rules: &'a Rules,
-        growth: &'a Growth,
-    ) -> Option<(Sight<'a>, bool)> {
-        let (piece, held, next, is_held) = match growth.queue.get(self.current) {
-            Some(&piece) => (piece, self.held, &growth.queue[self.current + 1..], false),
+    pub(super) fn view<'a>(&'a self, rules: &'a Rules, queue: &'a [Piece]) -> Option<(Sight<'a>, bool)> {
+        let (piece, held, next, is_held) = match queue.get(self.current) {
+            Some(&piece) => (piece, self.held, &queue[self.current + 1..], false),
             None => (self.held?, None, [].as_slice(), true),
         };
-        let (lines, pieces) = (sight.lines + self.lines, sight.pieces + growth.placed as u64);
-        let (playfield, chain, incoming) = (&self.playfield, self.chain, self.incoming.as_deref());
-        Some((
-            Sight { rules, playfield, piece, next, held, lines, pieces, chain, incoming, odds: Odds::EVEN },
-            is_held,
-        ))
+        let Game { playfield, lines, pieces, chain, .. } = &self.game;
+        let (lines, pieces, chain) = (*lines, *pieces, *chain);
+        let (incoming, odds) = (self.incoming.as_deref(), Odds::EVEN);
+        let view = Sight { rules, playfield, piece, next, held, odds, lines, pieces, chain, incoming };
+        Some((view, is_held))
     }
 
     /// The piece that a placement with or without hold places, then the held piece and the index of the one in play.
@@ -127,10 +125,10 @@ impl SequenceEnd {
         let held = self.held.map_or(0, |piece| 1 + piece.index() as u64);
         let state = [
             held | (self.current as u64) << 8,
-            u64::from(self.chain.clears) | u64::from(self.chain.back_to_back) << 16,
+            u64::from(self.game.chain.clears) | u64::from(self.game.chain.back_to_back) << 16,
             self.incoming.as_ref().map_or(0, |incoming| incoming.waiting().into()),
         ];
-        let words = self.playfield.columns().iter().copied().chain(state);
+        let words = self.game.playfield.columns().iter().copied().chain(state);
         words.fold(0, |key, word| mix(key ^ word))
     }
 }
@@ -156,17 +154,10 @@ pub(super) fn continuation<'a>(
     let (randomizer, pieces, mut odds) = (sight.rules.randomizer, sight.rules.pieces, sight.odds);
     (0..).map(move |n| {
         let total: u64 = pieces.iter().map(|piece| u64::from(odds.of(piece))).sum();
-        let mut left = match n {
+        let drawn = odds.share(match n {
             0 => u64::from(sample) * total / u64::from(samples),
             _ => below(word(sample.into(), Tag::Agent, n), total),
-        };
-        let is_drawn = |piece: &Piece| {
-            let of_piece = u64::from(odds.of(*piece));
-            let is_drawn = left < of_piece;
-            left = left.wrapping_sub(of_piece);
-            is_drawn
-        };
-        let drawn = pieces.iter().find(is_drawn).expect("odds that are not all 0");
+        });
         odds = odds.after(randomizer, &pieces, drawn);
         drawn
     })

@@ -115,6 +115,12 @@ impl Odds {
         odds
     }
 
+    /// The piece to which a number below the sum of the odds belongs, if each piece in turn has as many numbers as its
+    /// odds.
+    pub(crate) fn share(&self, number: u64) -> Piece {
+        Piece::new(share(&self.0, number) as u8)
+    }
+
     /// The odds of `nes` after this piece.
     fn after_repeated(last: Piece) -> Odds {
         let mut odds = [9; 7];
@@ -512,14 +518,19 @@ const EVEN: [u16; 7] = [0; 7];
 /// A tetromino for a word. Its weight is 5, plus the number of times that it came less often than the most frequent
 /// one.
 fn weighted_draw(word: u64, behind: &[u16; 7]) -> Tetromino {
-    let weights = balanced_weights(behind).map(u64::from);
-    let mut left = below(word, weights.iter().sum());
-    let mut piece = 0;
-    while left >= weights[piece] {
-        left -= weights[piece];
-        piece += 1;
+    let weights = balanced_weights(behind);
+    let total = weights.iter().copied().map(u64::from).sum();
+    Tetromino::ALL[share(&weights, below(word, total))]
+}
+
+/// The index of the weight to which a number below their sum belongs.
+fn share(weights: &[u32], number: u64) -> usize {
+    let (mut left, mut at) = (number, 0);
+    while left >= u64::from(weights[at]) {
+        left -= u64::from(weights[at]);
+        at += 1;
     }
-    Tetromino::ALL[piece]
+    at
 }
 
 fn balanced_weights(behind: &[u16; 7]) -> [u32; 7] {
