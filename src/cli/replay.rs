@@ -102,12 +102,12 @@ fn verdict(replay: &Replay) -> String {
 fn to_json(replay: &Replay) -> serde_json::Value {
     let recording = replay.recording();
     let side = |player: &str, Outcome { pieces, lines, score, end, .. }: &Outcome| json!({"player": player, "pieces": pieces, "lines": lines, "score": score, "end": EpisodeEnd::name(*end)});
-    let mut told = side(&recording.player, &recording.outcome);
-    told["same"] = replay.difference().is_none().into();
-    told["difference"] = replay.difference().map(ToString::to_string).into();
-    told["origin"] = recording.origin.as_str().into();
-    told["steps"] = recording.actions.len().into();
+    let mut summary = side(&recording.player, &recording.outcome);
+    summary["same"] = replay.difference().is_none().into();
+    summary["difference"] = replay.difference().map(ToString::to_string).into();
+    summary["origin"] = recording.origin.as_str().into();
+    summary["steps"] = recording.actions.len().into();
     let opponent = recording.opponent.as_ref();
-    told["opponent"] = opponent.map_or_else(Default::default, |other| side(&other.player, &other.outcome));
-    told
+    summary["opponent"] = opponent.map_or_else(Default::default, |other| side(&other.player, &other.outcome));
+    summary
 }

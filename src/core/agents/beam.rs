@@ -9,7 +9,7 @@
 //! Known are the current piece, the shown ones and the held one. The last of them is placed by holding a piece that is
 //! not shown; this ends a sequence. Further pieces can be drawn by their odds: each continuation goes on from the same
 //! playfields, and the first placement with the largest mean wins. All draws come from fixed seeds, as does garbage that
-//! nobody can know, so a choice depends on nothing but what the agent sees.
+//! is not known, so a choice depends on nothing but what the agent sees.
 //!
 //! Of equals, the first wins. A sequence that ends the game is dropped. If none is left, the longest ones decide.
 //!
