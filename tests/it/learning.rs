@@ -206,7 +206,7 @@ fn what_a_network_cannot_be_learned_with_is_refused() {
         (&["--hidden-units", "4", "--height", "20"][..], "--hidden-units: 4, expected none on 10 x 20"),
         (&["--hidden-units", "65"], "expected 2 to 64"),
         (&["--hidden-units", "1"], "expected 2 to 64"),
-        (&["--hidden-units", "64"], "expected at most 1048576"),
+        (&["--hidden-units", "64", "--width", "12", "--height", "12"], "expected at most 4194304"),
         (&["--hidden-units", "4", "--feature-rate", "0.1"], "'--feature-rate <RATE>'"),
         (&["--hidden-units", "4", "--table-rate", "2"], "table_rate is 2.0, not between 0.0 and 1.9"),
         (&["--hidden-units", "4", "--start", "nobody"], "nobody"),

@@ -214,8 +214,8 @@ def test_what_is_no_model_is_refused(client):
             r"tuples\[0\].positions\[0\]: is 5, expected 0 to 4 on 6 x 8",
         ),
         (
-            tetrion.Mlp([256], tables=tetrion.NTuple([tetrion.TuplePattern("cells", range(12))])),
-            r"weights.n_tuple.tuples: have tables of 4096 entries of 256 numbers, .* expected at most 1048576 in all",
+            tetrion.Mlp([256], tables=tetrion.NTuple([tetrion.TuplePattern("cells", range(15))])),
+            r"weights.n_tuple.tuples: have tables of 32768 entries of 256 numbers, .* expected at most 4194304 in all",
         ),
     ):
         with pytest.raises(tetrion.InvalidRequestError, match=said):

@@ -35,7 +35,7 @@ pub const LARGEST_SCORE: f64 = 15.0;
 /// Largest error; larger ones are clipped.
 pub const LARGEST_ERROR: f64 = 2.0;
 /// Most entries of all tables together.
-pub const MAX_ENTRIES: u32 = 1 << 20;
+pub const MAX_ENTRIES: u32 = 1 << 22;
 /// Slowest rate at which means and variances of features follow the states.
 const SLOWEST_MOMENTS: f64 = 1e-5;
 /// Constant added to every variance, for features that hardly vary.

@@ -75,7 +75,7 @@ fn what_cannot_be_done_is_refused_with_a_way_out() {
     td(&["--slope-tuple", "10"], &["--slope-tuple: 10, expected at most 9 at width 10"]);
     td(
         &["--slope-tuple", "9", "--slope-clip", "9"],
-        &["--slope-clip", "tables of 322687697779", "at most 1048576"],
+        &["--slope-clip", "tables of 322687697779", "at most 4194304"],
     );
     td(&["--rules", "randomizer=bag7"], &["randomizer: bag7, expected uniform"]);
     td(&["--rules", "lab,action_model=keypress"], &["action_model: keypress, expected placement"]);

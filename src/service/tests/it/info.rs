@@ -89,7 +89,7 @@ async fn it_reports_what_it_was_started_with() {
                 max_hidden_units: 256,
                 max_tuples: 256,
                 max_tuple_positions: 16,
-                max_model_parameters: 1 << 20,
+                max_model_parameters: 1 << 22,
                 max_request_parameters: 1 << 22,
                 max_model_work: 1 << 17,
             }),

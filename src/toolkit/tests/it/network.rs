@@ -232,6 +232,6 @@ fn goes_on_from_a_state_and_refuses_others() {
     }
     let start = Network::new(config.clone(), &[0.0, f64::NAN], 6, 7).unwrap_err().to_string();
     assert_eq!(start, "start holds NaN");
-    let many = Network::new(config, &START, 1 << 20, 7).unwrap_err().to_string();
-    assert!(many.ends_with("expected at most 1048576"), "{many}");
+    let many = Network::new(config, &START, 1 << 22, 7).unwrap_err().to_string();
+    assert!(many.ends_with("expected at most 4194304"), "{many}");
 }

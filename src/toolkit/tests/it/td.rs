@@ -198,6 +198,6 @@ fn refuses_parameters_and_states() {
     check(|_, state| state.weights.push(0.0), "weights has 3 numbers, not 2");
     check(|_, state| state.mean_entries[1] = f64::INFINITY, "mean_entries holds inf");
     check(|_, state| state.constant = f64::NAN, "constant holds NaN");
-    let error = Td::new(TdConfig::default(), 1, (1 << 20) + 1).unwrap_err().to_string();
-    assert_eq!(error, "entries are 1048577, expected at most 1048576");
+    let error = Td::new(TdConfig::default(), 1, (1 << 22) + 1).unwrap_err().to_string();
+    assert_eq!(error, "entries are 4194305, expected at most 4194304");
 }

@@ -309,20 +309,21 @@ async fn a_model_is_as_large_as_its_limits() {
         let tuples: Vec<_> = large_ones.chain((0..more).map(|n| cells(n % 100, 1))).collect();
         sent(rows, 4 + (large << 16) + 2 * more, None, Some(pb::NTuple { tuples }))
     };
-    // Rows of 31 numbers, beside (4 + 1) * 31 + 31 + 1 = 187 parameters of the network. 31 * 33,819 + 187 is 2^20.
+    // Rows of 23 numbers, beside (4 + 1) * 23 + 23 + 1 = 139 parameters of the network. 23 * 182,355 + 139 is 2^22.
     let of_clip_2 = |kind: pb::TupleKind, positions: &[u32]| pb::TuplePattern {
         kind: kind.into(),
         positions: positions.to_vec(),
         clip: 2,
         shares: None,
     };
-    let rows_of_31 = |last: pb::TuplePattern, entries: u32| {
-        let tuples = vec![cells(0, 15), cells(0, 10), of_clip_2(Steps, &[0, 1]), last];
-        let network = pb::Mlp { hidden: vec![31], activation: 0 };
-        sent(1, 4 + 187 + 31 * entries, Some(network), Some(pb::NTuple { tuples }))
+    let rows_of_23 = |last: pb::TuplePattern, entries: u32| {
+        let of_cells = [16, 16, 15, 14, 11, 5, 4, 3].map(|count| cells(0, count));
+        let tuples = of_cells.into_iter().chain([of_clip_2(Steps, &[0, 1]), last]).collect();
+        let network = pb::Mlp { hidden: vec![23], activation: 0 };
+        sent(1, 4 + 139 + 23 * entries, Some(network), Some(pb::NTuple { tuples }))
     };
     let (most, in_all) = (MAX_MODEL_PARAMETERS, MAX_REQUEST_PARAMETERS);
-    assert_eq!((most, MAX_TUPLE_POSITIONS, in_all), (16 << 16, 16, 4 * most));
+    assert_eq!((most, MAX_TUPLE_POSITIONS, in_all), (64 << 16, 16, most));
     // 3 * 10 placements by 198,913 parameters in units of 2048, and 4: 2,917, seven times for each placement looked at.
     let looking = |placements: u8| {
         let mut asked = network(MAX_HIDDEN_LAYERS, MAX_HIDDEN_UNITS);
@@ -351,26 +352,27 @@ async fn a_model_is_as_large_as_its_limits() {
             "policies[0].weights.n_tuple.tuples: has 257 tuples, expected 1 to 256",
         ),
         (
-            tables(1, 16, 1),
-            "policies[0].weights.n_tuple.tuples: have tables of 1048578 entries up to tuples[16], expected at most 1048576 in all",
+            tables(1, 64, 1),
+            "policies[0].weights.n_tuple.tuples: have tables of 4194306 entries up to tuples[64], expected at most 4194304 in all",
         ),
         (tables(4, 16, 0), ""),
-        // 2^15 + 2^10 + 5^2 entries, and two or three more.
-        (rows_of_31(cells(7, 1), 33_819), ""),
+        (tables(1, 64, 0), ""),
+        // 182,328 + 5^2 entries, and two or three more.
+        (rows_of_23(cells(7, 1), 182_355), ""),
         (
-            rows_of_31(of_clip_2(Heights, &[7]), 33_820),
-            "policies[0].weights.n_tuple.tuples: have tables of 33820 entries of 31 numbers, which with the 187 parameters of \
-             the network are 1048607, expected at most 1048576 in all",
+            rows_of_23(of_clip_2(Heights, &[7]), 182_356),
+            "policies[0].weights.n_tuple.tuples: have tables of 182356 entries of 23 numbers, which with the 139 parameters of \
+             the network are 4194327, expected at most 4194304 in all",
         ),
         (
             // As many entries as tables may have alone, times as many units as there may be.
             {
-                let tuples = (0..16).map(|n| cells(n, MAX_TUPLE_POSITIONS)).collect();
+                let tuples = (0..64).map(|n| cells(n, MAX_TUPLE_POSITIONS)).collect();
                 let network = pb::Mlp { hidden: vec![MAX_HIDDEN_UNITS], activation: 0 };
                 sent(1, 4, Some(network), Some(pb::NTuple { tuples }))
             },
-            "policies[0].weights.n_tuple.tuples: have tables of 1048576 entries of 256 numbers, which with the 1537 parameters of \
-             the network are 268436993, expected at most 1048576 in all",
+            "policies[0].weights.n_tuple.tuples: have tables of 4194304 entries of 256 numbers, which with the 1537 parameters of \
+             the network are 1073743361, expected at most 4194304 in all",
         ),
         (
             tables(5, 16, 0),
