@@ -102,13 +102,6 @@ def languages() -> list[Language]:
             folder = HERE / program[1] if program else None
             expected = text or ((HERE / "expected.txt").read_text() if folder else "")
             found.append(Language(section.split("\n")[0], packages, commands, folder, python, expected))
-    for row in re.findall(r"^\| (.*) \|$", PAGE.read_text().split("\n## Side by side\n")[1].split("\n## ")[0], re.MULTILINE)[
-        2:
-    ]:
-        program = next(language.program for language in found if language.name == row.split(" | ")[0])
-        source = "".join(path.read_text() for path in program.iterdir() if path.is_file())
-        wrong = [code for code in re.findall("`(.*?)`", row) if code not in source]
-        assert not wrong, f"{PAGE.name} shows code that is not in {program}: {wrong}"
     without = {path for path in HERE.iterdir() if path.is_dir()} - {language.program for language in found}
     assert not without, f"{PAGE.name} says nothing about {without}"
     return found
