@@ -559,7 +559,7 @@ def test_cma_es(server):
 def test_the_lab_notebook():
     nbformat = pytest.importorskip("nbformat")
     nbclient = pytest.importorskip("nbclient")
-    notebook = nbformat.read(EXAMPLES / "lab.ipynb", as_version=4)
+    notebook = nbformat.read(EXAMPLES / "course/lab.ipynb", as_version=4)
     kept = outputs_of(notebook)
     nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
     # Everything but the picture is the same on every machine; the numbers for key presses depend on the server.
