@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tempfile
 from importlib.metadata import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,5 +31,8 @@ with tetrion.Server() as server:
         == result.lines.tolist()
     )
 subprocess.run([sys.executable, "-m", "tetrion", "--version"], check=True)
+with tempfile.TemporaryDirectory() as folder:
+    subprocess.run([sys.executable, "-m", "tetrion.lab", folder, "--copy"], check=True)
+    assert sorted(path.name for path in Path(folder).rglob("*")) == ["env.py", "lab.ipynb", "tetris"]
 command = Path(sys.executable).with_name("tetrion")
 subprocess.run([command, "evaluate", "bcts", "--games", "2", "--max-pieces", "100", "--json"], check=True)

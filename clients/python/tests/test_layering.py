@@ -20,7 +20,7 @@ LAYERS = [
     ["_training"],
     ["_envs"],
     ["_datasets"],
-    ["sb3", "dm_env", "pettingzoo", "ray", "tasks", "dataset"],
+    ["sb3", "dm_env", "pettingzoo", "ray", "tasks", "dataset", "lab"],
     ["__init__", "__main__", "_program"],
 ]
 LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in names}

@@ -15,7 +15,7 @@ import tetrion
 
 CLIENT = Path(__file__).parent.parent
 # Modules that users import by name, besides those that need a library: `tetrion.sb3`, `tetrion.ray`, `tetrion.dataset` and
-# `tetrion.pettingzoo`.
+# `tetrion.pettingzoo`; and `tetrion.lab`, which is a command.
 MODULES = {"errors", "records", "tasks"}
 
 
