@@ -556,6 +556,24 @@ def test_cma_es(server):
     assert final > 100 > medians[0]
 
 
+def test_deap(server, tmp_path):
+    pytest.importorskip("deap")
+    weights = tmp_path / "weights.txt"
+    args = ["--generations", 6, "--games", 4, "--max-pieces", 2000, "--final-games", 50, "--out", weights]
+    output = run("deap_search.py", "--address", server.address, *args)
+    averages = [float(row.split()[2]) for row in output.splitlines() if re.match(r"\d+\s+\d+\s+[\d.]+", row)]
+    assert len(averages) == 7
+    # Most random individuals clear next to nothing.
+    assert averages[-1] > 3 * averages[0]
+    numbers = np.loadtxt(weights)
+    assert numbers.shape == (4,)
+    final = float(re.search(r"([\d,]+) lines per game over 50 fresh games", output)[1].replace(",", ""))
+    assert final > 20
+    seeds = tetrion.DrawnSeeds(seed=99, count=50)
+    play = {"features": "lab4", "terminal_value": "score", "rules": "genetic", "max_pieces": 2000}
+    assert tetrion.Client().evaluate(weights=numbers, seeds=seeds, **play).mean_lines[0] > final / 2
+
+
 def test_the_lab_notebook():
     nbformat = pytest.importorskip("nbformat")
     nbclient = pytest.importorskip("nbclient")
