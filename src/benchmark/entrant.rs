@@ -96,7 +96,9 @@ impl Entrant {
         let name = match &contender {
             Contender::Named(name) => title(name, choice),
             Contender::Run(run) => title_of_weights(run.name(), choice, contender.play()),
-            Contender::Formula { name, .. } => title_of_weights(name, choice, contender.play()),
+            Contender::Formula { name, .. } | Contender::Numbers { name, .. } => {
+                title_of_weights(name, choice, contender.play())
+            }
         };
         Entrant::enter(class, contender, name, choice)
             .map_err(|problem| UsageError(format!("{player}: {problem}")))
@@ -142,12 +144,15 @@ impl Entrant {
             Contender::Named(name) => (Source::Named(name.clone()), None),
             Contender::Run(run) => (Source::Weights, Some((WEIGHTS_FILE, run.weights().to_json()))),
             Contender::Formula { text, .. } => (Source::Formula, Some((FORMULA_FILE, text.clone()))),
+            Contender::Numbers { .. } => {
+                return Err("is a file of plain numbers, expected a weights.json".to_owned());
+            }
         };
         match (class.players, &contender) {
             (Players::Readers, _) => {
                 return Err(format!("class {} takes recordings: give --recordings", class.name));
             }
-            (Players::Formulas, Contender::Named(_) | Contender::Run(_)) => {
+            (Players::Formulas, Contender::Named(_) | Contender::Run(_) | Contender::Numbers { .. }) => {
                 return Err(format!("is no formula, expected a file my.formula in class {}", class.name));
             }
             (Players::Greedy, Contender::Named(name)) if monte_carlo(name).is_some() => {

@@ -32,6 +32,7 @@ pub mod help;
 pub mod interrupt;
 pub mod limits;
 mod notify;
+pub mod numbers;
 pub mod options;
 pub mod output;
 pub mod progress;

@@ -6,6 +6,9 @@
 
 use std::process::ExitCode;
 
+use clap::{ArgAction, ArgGroup};
+
+use super::numbers::NumbersArgs;
 use super::rules::rules_by_default;
 use super::search::SearchArgs;
 use super::shown::ShownArgs;
@@ -16,8 +19,12 @@ use crate::viewers::{MAX_FALL_SPEED, PlayScreen, PlaySetup};
 /// The options of `tetrion play`.
 #[derive(Debug, clap::Args)]
 #[command(
-    mut_arg("search", |arg| arg.requires("against")),
-    mut_arg("terminal_value", |arg| arg.requires("against")),
+    group(ArgGroup::new("opponent").args(["against", "weights"])),
+    mut_arg("weights", |arg| {
+        arg.action(ArgAction::Set).help("Opponent from a file of plain numbers, one weight per feature of --features")
+    }),
+    mut_arg("search", |arg| arg.requires("opponent")),
+    mut_arg("terminal_value", |arg| arg.requires("opponent")),
     mut_arg("rules", |arg| rules_by_default(arg, "the rules of a run in --against, or simplified")),
     mut_arg("width", |arg| arg.help("Columns of the playfield [default: 10, or the preset's]")),
     mut_arg("height", |arg| arg.help("Rows of the playfield [default: 20, or the preset's]")),
@@ -28,6 +35,9 @@ pub struct PlayArgs {
     /// weights.json
     #[arg(long, value_name = "NAME")]
     pub against: Option<String>,
+
+    #[command(flatten)]
+    pub numbers: NumbersArgs,
 
     #[command(flatten)]
     pub search: SearchArgs,
@@ -65,7 +75,8 @@ pub fn run(args: PlayArgs) -> anyhow::Result<ExitCode> {
 /// # Errors
 /// [`UsageError`] for an unknown name, or rules that cannot be played.
 pub fn begin(args: &PlayArgs, seed: u64) -> Result<PlayScreen, UsageError> {
-    let against: Option<Contender> = args.against.as_deref().map(Contender::new).transpose()?;
+    let mut numbers = args.numbers.contenders()?;
+    let against = args.against.as_deref().map(Contender::new).transpose()?.or_else(|| numbers.pop());
     let choice = args.search.choice();
     PlayScreen::new(PlaySetup {
         series: args.shown.series(against.as_slice(), choice, seed)?,

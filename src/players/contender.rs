@@ -8,11 +8,12 @@ use super::player::Player;
 use crate::input::{UsageError, read_utf8};
 use crate::text::escapes::without_middle;
 use crate::trainer::trained_weights::{self, TrainedWeights};
-use crate::trainer::weights::Weights;
+use crate::trainer::weights::{Weights, plain_numbers, read_text};
 use tetrion_core::agents::{Controller, Play, PlayChoice};
 use tetrion_core::engine::Rules;
+use tetrion_protocol::features::Features;
 use tetrion_protocol::limits::MAX_FORMULA_BYTES;
-use tetrion_protocol::policies::Policy;
+use tetrion_protocol::policies::{Policy, PolicyKind, WeightRows};
 use tetrion_protocol::rules::RulesChoice;
 use tetrion_toolkit::recording::Setup;
 
@@ -25,6 +26,8 @@ pub enum Contender {
     Run(Box<Run>),
     /// A formula, with the name of its file or its text as a name.
     Formula { name: String, text: String },
+    /// Plain numbers, with the path of their file as a name.
+    Numbers { name: String, weights: WeightRows },
 }
 
 /// Ending of the name of a file with a formula.
@@ -85,11 +88,30 @@ impl Contender {
         }
     }
 
-    /// Rules of the training run; `None` for a name or a formula.
+    /// The plain numbers of a file, separated by spaces, commas, lines or brackets: weights of a feature set, or of
+    /// features separated by commas.
+    ///
+    /// # Errors
+    /// [`UsageError`] for a file that cannot be read, or holds other things.
+    pub fn from_numbers(path: &Path, features: &str) -> Result<Contender, UsageError> {
+        let name = path.display().to_string();
+        let wrong = |problem: String| UsageError(format!("{name}: {problem}"));
+        let text = read_text(path).map_err(|error| wrong(error.to_string()))?;
+        if text.trim_start().starts_with('{') {
+            return Err(wrong(
+                "--weights is for plain numbers; name a weights.json without the flag".to_owned(),
+            ));
+        }
+        let rows = vec![plain_numbers(&text).map_err(|error| wrong(error.0))?];
+        let weights = WeightRows { features: Features::parse(features), rows, model: None };
+        Ok(Contender::Numbers { name, weights })
+    }
+
+    /// Rules of the training run; `None` for other players.
     pub fn rules(&self) -> Option<&RulesChoice> {
         match self {
-            Contender::Named(_) | Contender::Formula { .. } => None,
             Contender::Run(run) => Some(run.weights.rules()),
+            _ => None,
         }
     }
 
@@ -98,7 +120,7 @@ impl Contender {
         match self {
             Contender::Named(name) => Controller::named(name).map_or(Play::default(), |named| named.play),
             Contender::Run(run) => run.weights.play(),
-            Contender::Formula { .. } => Play::default(),
+            Contender::Formula { .. } | Contender::Numbers { .. } => Play::default(),
         }
     }
 
@@ -107,7 +129,9 @@ impl Contender {
         match self {
             Contender::Named(_) => title(player, choice),
             Contender::Run(_) => title_of_weights(player, choice, self.play()),
-            Contender::Formula { name, .. } => title_of_weights(name, choice, self.play()),
+            Contender::Formula { name, .. } | Contender::Numbers { name, .. } => {
+                title_of_weights(name, choice, self.play())
+            }
         }
     }
 
@@ -117,6 +141,9 @@ impl Contender {
             Contender::Named(name) => named_policy(name, choice),
             Contender::Run(run) => run.weights.weights().policy(choice),
             Contender::Formula { text, .. } => formula_policy(text, choice),
+            Contender::Numbers { weights, .. } => {
+                Policy { kind: PolicyKind::Weights(weights.clone()), play: choice }
+            }
         }
     }
 
@@ -140,10 +167,10 @@ impl Contender {
                 let name = title_of_weights(weights.name(), choice, weights.play());
                 (name, weights.agent(rules, choice)?)
             }
-            Contender::Formula { name, text } => {
-                let agents = formula_policy(text, choice).agents(rules);
+            Contender::Formula { name, .. } | Contender::Numbers { name, .. } => {
+                let agents = self.policy(choice).agents(rules);
                 let agent = agents.map_err(|error| UsageError(error.to_string()))?.into_iter().next();
-                (title_of_weights(name, choice, self.play()), agent.expect("one agent for a formula"))
+                (title_of_weights(name, choice, self.play()), agent.expect("one agent for a policy"))
             }
         };
         Ok(Pilot::new(name, agent, seed))
@@ -152,8 +179,8 @@ impl Contender {
     /// Progress of the training run in short; `None` without a run.
     pub fn stage(&self) -> Option<String> {
         match self {
-            Contender::Named(_) | Contender::Formula { .. } => None,
             Contender::Run(run) => run.weights.stage().map(|stage| stage.to_string()),
+            _ => None,
         }
     }
 

@@ -159,6 +159,22 @@ fn plain_numbers_play_with_the_features_they_belong_to() {
     assert!(error.contains("has shape [1, 8], expected [any, 4]"), "{error}");
 }
 
+#[test]
+fn weights_that_are_all_positive_are_explained() {
+    let path = file("positive.txt");
+    let said = |weights: &str| {
+        fs::write(&path, weights).unwrap();
+        let output = evaluate(&["--weights", path.to_str().unwrap(), "--features", "lab4", "--json"]);
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let lines = answer["results"][0]["lines"]["mean"].as_f64().unwrap();
+        (lines, String::from_utf8(output.stderr).unwrap().contains("every weight is positive"))
+    };
+    let (lines, is_explained) = said("1 1 1 1");
+    assert!(lines < 0.1 && is_explained, "{lines}");
+    let (lines, is_explained) = said("-1 1 -1 -1");
+    assert!(lines > 1.0 && !is_explained, "{lines}");
+}
+
 /// `best_weights.txt` of the genetic-algorithm write-up: its player scores placements that end the game like any other.
 #[test]
 fn the_write_ups_four_numbers_play_as_they_did() {
@@ -396,7 +412,7 @@ fn what_cannot_be_played_is_refused_with_a_way_out() {
     says(&refused(&["bcts", "--rules", "randomizer=bag"], 2), &["--rules", "randomizer", "bag7", "balanced"]);
     says(&refused(&["bcts", "--search", "lookahead,pieces=2", "--preview", "1"], 2), &["lookahead", "1"]);
     says(&refused(&["no/such/file"], 2), &["no/such/file"]);
-    says(&refused(&["--weights", "no/such/file", "--features", "bcts8"], 1), &["no/such/file"]);
+    says(&refused(&["--weights", "no/such/file", "--features", "bcts8"], 2), &["no/such/file"]);
     says(&refused(&["bcts", "--server", "127.0.0.1:1"], 1), &["127.0.0.1:1", "tetrion serve"]);
     says(&refused(&["bcts", "--server", "a b"], 1), &["a b", "HOST:PORT"]);
     says(&refused(&["bcts", "--token", "x"], 2), &["--server"]);

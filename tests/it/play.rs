@@ -267,6 +267,9 @@ fn what_cannot_be_played_is_refused() {
     check(&["--rules", "chess"], "no preset is called \"chess\"");
     check(&["--hint", "random"], "no controller is called \"random\"");
     check(&["--against", "bcst"], "no policy is called \"bcst\"");
+    check(&["--features", "lab4"], "--features is for the plain numbers of --weights");
+    check(&["--weights", "no.txt", "--features", "lab4", "--search", "greedy"], "no.txt: cannot read it");
+    check(&["--weights", "no.txt", "--against", "bcts"], "cannot be used with");
     check(&["--rules", "tetrio,players=2"], "rules with players 2 need an opponent: name one with --against");
     check(&["--search", "greedy"], "--against");
     check(&["--search", "expectation"], "--against");

@@ -99,6 +99,11 @@ fn games_are_those_of_evaluations() {
     check("bcts", &small, Agent::Linear(linear("bcts")), rules);
     let expectation = Agent::searching(linear("lab-uniform"), Search::Expectation(Expectation::default()));
     check("lab-uniform", &[&small[..], &["--search", "expectation"]].concat(), expectation, rules);
+    let path = empty_folder("watched_numbers").with_extension("txt");
+    let bcts = Controller::named("bcts").unwrap();
+    files::write(&path, format!("{:?}", bcts.weights).as_bytes()).unwrap();
+    let numbers = [&[path.to_str().unwrap(), "--features", "bcts8"][..], &small].concat();
+    check("--weights", &numbers, Agent::Linear(linear("bcts")), rules);
     // How a controller chooses by itself can be changed, and as many pieces are shown as it looks at.
     let own = Controller::named("tetrion-10x10-expectation").unwrap();
     let weights = || own.agent(10).unwrap();
@@ -325,6 +330,8 @@ fn what_cannot_be_watched_is_refused() {
     }
     check(&["dt-10"], "error: this needs a terminal, but stdin is not one");
     check(&[], "NAME");
+    check(&["--weights", "weights.txt"], "name their features with --features");
+    check(&["--weights", "no.txt", "--features", "lab4"], "no.txt: cannot read it");
     check(&["dt-11"], "no policy is called \"dt-11\"");
     check(&["random"; 17], "17 players, expected at most 16");
     check(&["dt-10", "--rules", "tetrio,players=2"], "1 player, expected 2 under rules with players 2");

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::record::Selection;
 use crate::cli::connection::PlayingArgs;
+use crate::cli::numbers::NumbersArgs;
 use crate::cli::options::{games_range, loss_trials_range};
 use crate::cli::rules::{RulesArgs, rules_by_default};
 use crate::cli::search::SearchArgs;
@@ -26,13 +27,8 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub formula: Vec<String>,
 
-    /// File of plain numbers, one weight per feature of --features
-    #[arg(long, value_name = "FILE")]
-    pub weights: Vec<PathBuf>,
-
-    /// Features for a file of plain numbers: a feature set, or features separated by commas
-    #[arg(long, value_name = "SET|LIST")]
-    pub features: Option<String>,
+    #[command(flatten)]
+    pub numbers: NumbersArgs,
 
     /// Random games per placement, for monte_carlo and monte_carlo_coded [default: 50]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

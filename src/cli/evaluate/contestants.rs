@@ -1,18 +1,13 @@
 //! The policies of an evaluation (controllers and agents by name, training runs, weights from files, formulas) and their
 //! common rules.
 
-use std::path::Path;
-
-use anyhow::Context;
-
 use super::args::EvaluateArgs;
 use super::names::unique;
 use crate::input::UsageError;
 use crate::players::{Contender, monte_carlo, on_one_line, title_of_weights};
 use crate::trainer::trained_weights;
-use crate::trainer::weights::{plain_numbers, read_text};
-use tetrion_client::{Features, Policy, PolicyKind, RulesChoice, WeightRows};
-use tetrion_core::agents::{Controller, MonteCarlo, Play, PlayChoice};
+use tetrion_client::{Policy, PolicyKind, RulesChoice};
+use tetrion_core::agents::{Controller, MonteCarlo, PlayChoice};
 use tetrion_protocol::limits::MAX_GAMES;
 
 /// Default size of the playfield under the literature's rules. On 10 x 20, a single game of a good controller takes
@@ -39,15 +34,17 @@ pub fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, Rule
     let mut full_names = Vec::new();
     let named = args.players.iter().map(|player| Contender::new(player));
     let formulas = args.formula.iter().map(|text| Ok(Contender::from_formula(text)));
-    let names = args.players.iter().chain(&args.formula);
-    for (player, contender) in names.zip(named.chain(formulas)) {
+    let numbers = args.numbers.contenders()?.into_iter().map(Ok);
+    let files = args.numbers.weights.iter().map(|path| path.display().to_string());
+    let names = args.players.iter().chain(&args.formula).cloned().chain(files);
+    for (player, contender) in names.zip(named.chain(formulas).chain(numbers)) {
         let contender = contender?;
-        let name = contender.name(player, choice);
+        let name = contender.name(&player, choice);
         full_names.push(match &contender {
-            Contender::Formula { .. } => title_of_weights(&on_one_line(player), choice, contender.play()),
+            Contender::Formula { .. } => title_of_weights(&on_one_line(&player), choice, contender.play()),
             _ => name.clone(),
         });
-        let policy = match (args.playouts, monte_carlo(player)) {
+        let policy = match (args.playouts, monte_carlo(&player)) {
             (Some(playouts), Some(agent)) => {
                 let with = if agent.is_as_coded() { MonteCarlo::as_coded } else { MonteCarlo::new };
                 let kind = PolicyKind::MonteCarlo(with(playouts));
@@ -58,21 +55,6 @@ pub fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, Rule
         contestants.push(Contestant { name, policy });
         plays.push(contender.play());
         noted = noted.or_else(|| contender.rules().cloned());
-    }
-    if let Some(features) = &args.features {
-        if args.weights.is_empty() {
-            return Err(UsageError("--features is for the plain numbers of --weights".to_owned()).into());
-        }
-        for path in &args.weights {
-            let contestant = read_numbers(path, features, choice).with_context(|| path.display().to_string());
-            let contestant = contestant?;
-            full_names.push(contestant.name.clone());
-            contestants.push(contestant);
-            plays.push(Play::default());
-        }
-    } else if !args.weights.is_empty() {
-        let problem = "--weights holds plain numbers: name their features with --features";
-        return Err(UsageError(format!("{problem}, such as --features bcts8")).into());
     }
     if contestants.is_empty() {
         let problem = "nothing to evaluate: name a controller such as dt-10, a training run or a weights.json, or give --weights or --formula";
@@ -120,7 +102,7 @@ fn check_parameters(args: &EvaluateArgs) -> Result<(), UsageError> {
         ));
     }
     let searches = |name: &String| Controller::named(name).is_ok() || trained_weights::is_place(name);
-    if args.players.iter().any(searches) || !args.weights.is_empty() || !args.formula.is_empty() {
+    if args.players.iter().any(searches) || !args.numbers.weights.is_empty() || !args.formula.is_empty() {
         return Ok(());
     }
     let search = &args.search;
@@ -134,18 +116,4 @@ fn check_parameters(args: &EvaluateArgs) -> Result<(), UsageError> {
         }
     }
     Ok(())
-}
-
-/// Reads a controller from a file of numbers, separated by spaces, commas, lines or brackets.
-fn read_numbers(path: &Path, features: &str, choice: PlayChoice) -> anyhow::Result<Contestant> {
-    let text = read_text(path)?;
-    if text.trim_start().starts_with('{') {
-        let problem = "--weights is for plain numbers; name a weights.json without the flag";
-        return Err(UsageError(problem.to_owned()).into());
-    }
-    let name = title_of_weights(&path.display().to_string(), choice, Play::default());
-    let (features, rows) = (Features::parse(features), vec![plain_numbers(&text)?]);
-    let play = choice.or(Play::default());
-    let kind = PolicyKind::Weights(WeightRows { features, rows, model: None });
-    Ok(Contestant { name, policy: Policy { kind, play: play.into() } })
 }

@@ -1,6 +1,7 @@
 //! The options of `tetrion watch`.
 
 use crate::cli::connection::ConnectionArgs;
+use crate::cli::numbers::NumbersArgs;
 use crate::cli::rules::rules_by_default;
 use crate::cli::search::SearchArgs;
 use crate::cli::shown::ShownArgs;
@@ -25,12 +26,15 @@ use crate::cli::shown::ShownArgs;
 pub struct WatchArgs {
     /// Controllers or agents such as dt-10 or monte_carlo, training runs, or files such as weights.json or my.formula;
     /// several play side by side on the same pieces
-    #[arg(required_unless_present_any = ["session", "formula"], value_name = "NAME")]
+    #[arg(required_unless_present_any = ["session", "formula", "weights"], value_name = "NAME")]
     pub players: Vec<String>,
 
     /// Formula that scores placements, such as "-4*holes - max_height^2"; repeat to compare several
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub formula: Vec<String>,
+
+    #[command(flatten)]
+    pub numbers: NumbersArgs,
 
     /// Watch a server's session while a learner steps it, by its label or its name. Without either: the only learner's
     /// session; if there are several, the error lists them
@@ -39,7 +43,7 @@ pub struct WatchArgs {
         value_name = "SESSION",
         num_args = 0..=1,
         default_missing_value = "",
-        conflicts_with_all = ["players", "formula", "search", "terminal_value", "steps_per_second", "seed", "first_game", "record", "RulesArgs"]
+        conflicts_with_all = ["players", "formula", "weights", "features", "search", "terminal_value", "steps_per_second", "seed", "first_game", "record", "RulesArgs"]
     )]
     pub session: Option<String>,
 

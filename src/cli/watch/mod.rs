@@ -40,6 +40,7 @@ pub fn begin(args: &WatchArgs) -> Result<WatchScreen, UsageError> {
     let mut contenders =
         args.players.iter().map(|name| Contender::new(name)).collect::<Result<Vec<_>, _>>()?;
     contenders.extend(args.formula.iter().map(|text| Contender::from_formula(text)));
+    contenders.extend(args.numbers.contenders()?);
     let choice = args.search.choice();
     let seed = args.shown.seed.expect("it has a default");
     WatchScreen::new(WatchSetup {
