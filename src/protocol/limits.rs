@@ -94,8 +94,8 @@ pub const MAX_PIECES: u64 = 1_000_000_000;
 pub const MAX_STEPS: u64 = MAX_PIECES;
 
 /// Playouts per placement of an agent that plays random games before it chooses. A thousand for each of 34 placements
-/// take a few tenths of a second per piece.
-pub const MAX_PLAYOUTS: u32 = 1_000;
+/// take a few tenths of a second per piece. Other work has its turn after each thousand.
+pub const MAX_PLAYOUTS: u32 = 100_000;
 
 /// Next pieces of a linear controller's lookahead. Each multiplies the time of a choice by about 23. With two of them,
 /// and features that no kernel supports, a choice on the widest playfield takes seconds.

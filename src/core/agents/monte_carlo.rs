@@ -18,6 +18,7 @@
 //! placements in ascending action order. No playout holds a piece, and no garbage rises in a playout, because garbage
 //! is random.
 
+use super::thought::Thought;
 use super::worth::Tally;
 use super::worth::Worth;
 use super::{AgentRng, Sight};
@@ -28,6 +29,9 @@ use crate::features::kernel::{Kernel, LaneWork, Lanes, dispatch};
 /// Pieces after which a playout is cut. Playouts rarely get there: most place only a few more pieces than fit into the
 /// playfield.
 const LONGEST_PLAYOUT: u64 = 10_000;
+
+/// Playouts without a pause for other work of the server.
+const PLAYOUTS_A_CALL: u32 = 1_000;
 
 /// The settings of a Monte-Carlo agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,36 +71,46 @@ impl MonteCarlo {
         self.playouts
     }
 
-    /// Plays the games of a placement.
-    ///
-    /// # Panics
-    /// If the piece has no such placement.
-    fn tally(&self, kernel: Kernel, sight: &Sight<'_>, placement: Placement, rng: &mut AgentRng) -> Tally {
-        let job = Playouts { sight: *sight, placement, playouts: self.playouts, rng };
-        dispatch(kernel, sight.rules.width, sight.rules.height, job)
-    }
-
-    /// Plays the games of the next placement. Returns its worth, compared with that of other placements.
+    /// Plays the next games of the next placement. Returns the choice after the last game of the last placement.
     pub(super) fn weigh(
         &self,
         kernel: Kernel,
         sight: &Sight<'_>,
-        placement: Placement,
+        thought: &mut Thought,
         rng: &mut AgentRng,
-    ) -> Worth {
-        let tally = self.tally(kernel, sight, placement, rng);
-        if !self.is_as_coded {
-            return Worth::Playouts(tally);
+    ) -> Option<Placement> {
+        let placement = thought.next_among(|| sight.placements());
+        let sight = sight.placing(placement);
+        let playouts = PLAYOUTS_A_CALL.min(self.playouts - thought.playouts);
+        let job = Playouts { sight, placement, playouts, rng };
+        let Tally { lines, pieces } = dispatch(kernel, sight.rules.width, sight.rules.height, job);
+        thought.tally.lines += lines;
+        thought.tally.pieces += pieces;
+        thought.playouts += playouts;
+        if thought.playouts < self.playouts {
+            return None;
         }
-        // The program plays copies of its game, so its totals include the lines of that game.
-        let lines = tally.lines + u64::from(self.playouts) * sight.lines;
-        Worth::PlayoutsAsCoded(Tally { lines, ..tally })
+        thought.playouts = 0;
+        let tally = std::mem::take(&mut thought.tally);
+        thought.weigh_among(Vec::new, |_| match self.is_as_coded {
+            false => Worth::Playouts(tally),
+            true => {
+                // The program plays copies of its game, so its totals include the lines of that game.
+                let lines = tally.lines + u64::from(self.playouts) * sight.lines;
+                Worth::PlayoutsAsCoded(Tally { lines, ..tally })
+            }
+        })
     }
 
-    /// Rough number of pieces in the games of a placement: a random game ends when about half of the cells are full. If
-    /// the rules never end a game, playouts are cut at that point.
+    /// Number of calls for a placement.
+    pub(super) fn calls(&self) -> u64 {
+        self.playouts.div_ceil(PLAYOUTS_A_CALL).into()
+    }
+
+    /// Rough number of pieces in the games of a call: a random game ends when about half of the cells are full. If the
+    /// rules never end a game, playouts are cut at that point.
     pub(super) fn estimated_pieces(&self, rules: &Rules) -> u64 {
-        u64::from(self.playouts) * usual_playout(rules)
+        u64::from(self.playouts.min(PLAYOUTS_A_CALL)) * usual_playout(rules)
     }
 }
 
@@ -105,7 +119,7 @@ fn usual_playout(rules: &Rules) -> u64 {
     1 + u64::from(rules.width) * u64::from(rules.height) / 8
 }
 
-/// Work that plays all games of one placement.
+/// Work that plays some games of one placement.
 struct Playouts<'a> {
     sight: Sight<'a>,
     placement: Placement,

@@ -200,8 +200,7 @@ impl Agent {
             }
             Agent::Expectation(agent) => agent.weigh(kernel, sight, thought)?,
             Agent::Beam(agent) => agent.grow(kernel, sight, thought)?,
-            Agent::MonteCarlo(agent) => thought
-                .weigh(sight, |placement| agent.weigh(kernel, &sight.placing(placement), placement, rng))?,
+            Agent::MonteCarlo(agent) => agent.weigh(kernel, sight, thought, rng)?,
             Agent::Random => random::placement(sight, rng),
             Agent::RandomSurvey => random::survey(sight, rng),
             Agent::Dummy => random::dummy(sight),
@@ -270,7 +269,8 @@ impl Agent {
     /// Rough number of calls of [`Agent::think`] for one choice.
     pub fn num_thoughts(&self, rules: &Rules) -> u64 {
         match self {
-            Agent::Lookahead(_) | Agent::MonteCarlo(_) => rough_placements(rules),
+            Agent::Lookahead(_) => rough_placements(rules),
+            Agent::MonteCarlo(agent) => agent.calls() * rough_placements(rules),
             Agent::Expectation(agent) => {
                 u64::from(agent.expectation().placements).min(rough_placements(rules))
             }

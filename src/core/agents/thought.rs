@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::growth::Growth;
 use super::sight::Sight;
-use super::worth::{LookaheadValue, Worth};
+use super::worth::{LookaheadValue, Tally, Worth};
 use crate::engine::Placement;
 use crate::features::kernel::ScoredPlacement;
 
@@ -17,6 +17,9 @@ pub struct Thought {
     among: Vec<Placement>,
     /// The sequences of placements of a beam search.
     pub(super) beam: Option<Box<Growth>>,
+    /// Random games after the next placement that are already played, and their totals.
+    pub(super) playouts: u32,
+    pub(super) tally: Tally,
 }
 
 impl Thought {
@@ -27,10 +30,7 @@ impl Thought {
         among: impl FnOnce() -> Vec<Placement>,
         worth: impl FnOnce(Placement) -> Worth,
     ) -> Option<Placement> {
-        if self.among.is_empty() {
-            self.among = among();
-        }
-        let placement = self.among[self.weighed.len()];
+        let placement = self.next_among(among);
         let worth = worth(placement);
         self.weighed.push(worth);
         let best = self.best.map(|(best, _)| best);
@@ -38,6 +38,14 @@ impl Thought {
             self.best = Some((worth.recorded_after(best), placement));
         }
         self.best.map(|(_, placement)| placement).filter(|_| self.weighed.len() == self.among.len())
+    }
+
+    /// The next of some placements to evaluate.
+    pub(super) fn next_among(&mut self, among: impl FnOnce() -> Vec<Placement>) -> Placement {
+        if self.among.is_empty() {
+            self.among = among();
+        }
+        self.among[self.weighed.len()]
     }
 
     /// Evaluates these placements, in ascending action order.

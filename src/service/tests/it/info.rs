@@ -74,7 +74,7 @@ async fn it_reports_what_it_was_started_with() {
                 max_games: 1 << 20,
                 max_pieces: 1_000_000_000,
                 max_steps: 1_000_000_000,
-                max_playouts: 1000,
+                max_playouts: 100_000,
                 max_lookahead: 2,
                 max_recorded_games: 16,
                 max_recorded_steps: 1 << 20,

@@ -82,10 +82,15 @@ fn monte_carlo_of_the_listing(
 
 #[test]
 fn monte_carlo_plays_the_games_of_brute_force() {
-    // Sizes of each kind of word that its playouts are played on.
-    for (width, height, preview, playouts, games) in
-        [(5, 5, 0, 7, 6), (4, 8, 1, 3, 3), (10, 6, 2, 2, 2), (18, 4, 0, 2, 2), (6, 30, 0, 1, 1)]
-    {
+    // Sizes of each kind of word that its playouts are played on, and more playouts than one call plays.
+    for (width, height, preview, playouts, games) in [
+        (5, 5, 0, 7, 6),
+        (4, 8, 1, 3, 3),
+        (10, 6, 2, 2, 2),
+        (18, 4, 0, 2, 2),
+        (6, 30, 0, 1, 1),
+        (4, 4, 0, 2_001, 1),
+    ] {
         let rules = Rules { preview: preview as u8, ..Rules::simplified(width, height) };
         for seed in 0..games {
             let mut words = Words { seed, drawn: 0 };
