@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::experiments::{ComparedFigure, Experiment, ExperimentRow, Quantity};
 use super::forms::{Forms, ReportTable};
 use super::search::SearchStep;
-use super::verdict::{Cuts, OverallVerdict, Reference, Verdict, balances, share_interval};
+use super::verdict::{Accepted, Cuts, OverallVerdict, Printed, Reference, Verdict, balances, share_interval};
 use tetrion::cli::evaluate;
 use tetrion::client::{EstimatedGame, PlayedGame};
 use tetrion::summary::Statistics;
@@ -54,6 +54,8 @@ struct FigureReport {
     document: Option<Verdict>,
     since: Option<Verdict>,
     judgement: OverallVerdict,
+    /// What the verdict compared, if the 95 % interval does not show it.
+    compared: Vec<String>,
 }
 
 /// Our number with its spread.
@@ -73,17 +75,27 @@ impl RowReport {
         let cut = cut as u64;
         // Games cut at the document's own limit count as whole. No document cuts estimates.
         let is_shortened = cut > 0 && (row.max_pieces(quick) != row.cut || row.loss_trials > 0);
-        let cuts = Cuts { early: is_shortened, cut };
+        let cuts = Cuts { estimated: row.loss_trials > 0, early: is_shortened, cut };
         let figures = row.figures.iter().map(|figure| {
             let numbers = measure(figure.quantity, played);
+            let ours = Ours::of(figure.quantity, &numbers);
+            let numbers = if cuts.estimated { around_per_loss(&numbers) } else { numbers };
             let judge = |said: Option<Reference>| match said? {
                 _ if numbers.is_empty() && figure.quantity.is_of_search() => None,
                 _ if row.is_another_search(quick) && !figure.quantity.is_after() => Some(Verdict::Cut),
                 said => Some(said.compare(&numbers, cuts)),
             };
             let (document, since) = (judge(figure.document), judge(figure.since));
+            let compared = |name, said: Option<Reference>, verdict| {
+                compared(name, &said?, verdict?, said?.accepted(&numbers, cuts)?, ours?.ci95)
+            };
+            let compared = [
+                compared("document", figure.document, document),
+                compared("later figure", figure.since, since),
+            ];
             FigureReport {
-                ours: Ours::of(figure.quantity, numbers),
+                ours,
+                compared: compared.into_iter().flatten().collect(),
                 judgement: OverallVerdict::of(document, since, figure.wrong.is_some()),
                 is_lower_bound: is_shortened && !figure.quantity.is_of_search(),
                 figure: figure.clone(),
@@ -128,15 +140,50 @@ fn measure(quantity: Quantity, played: &PlayedRow) -> Vec<f64> {
         Quantity::BestSeen => {
             played.steps.iter().map(|step| step.best).reduce(f64::max).into_iter().collect()
         }
+        Quantity::LastAverage => played.steps.last().map(|step| step.mean).into_iter().collect(),
         Quantity::After(generation) => {
             played.steps.get(generation as usize - 1).map_or(Vec::new(), |step| step.lines.clone())
         }
     }
 }
 
+/// Numbers with the mean and, to the first order, the spread of these numbers per loss.
+fn around_per_loss(numbers: &[f64]) -> Vec<f64> {
+    let mean = numbers.len() as f64 / numbers.iter().map(|number| 1.0 / number).sum::<f64>();
+    numbers.iter().map(|number| mean * (2.0 - mean / number)).collect()
+}
+
+/// What a verdict compared, if the 95 % interval of our number does not show it.
+fn compared(
+    name: &str,
+    said: &Reference,
+    verdict: Verdict,
+    accepted: Accepted,
+    ci95: Option<(f64, f64)>,
+) -> Option<String> {
+    let Accepted { low, high, .. } = accepted;
+    let (least, most) = said.range();
+    let is_reached = ci95.is_some_and(|(low, high)| least <= high && low <= most);
+    let is_clear = verdict == Verdict::Agrees && is_reached || verdict == Verdict::Cut;
+    if is_clear || !(low.is_finite() && high.is_finite()) {
+        return None;
+    }
+    let place = if verdict == Verdict::Differs { "outside" } else { "within" };
+    let what = match said.printed {
+        Printed::Mean { .. } | Printed::Interval { .. } => "three standard errors".to_owned(),
+        Printed::Share { .. } => "the shares that fit".to_owned(),
+        Printed::BestOf { games: 1, .. } => "our single games".to_owned(),
+        Printed::BestOf { games, .. } => format!("the best of {games} of our games"),
+        Printed::Words { .. } => "the middle half of our games".to_owned(),
+        Printed::Factor { .. } => "its factor and three standard errors".to_owned(),
+    };
+    let text = |end: f64| if end.fract() == 0.0 { grouped(end) } else { number(end) };
+    Some(format!("{name} {place} {what}, {} to {}", text(low), text(high)))
+}
+
 impl Ours {
     /// Our number to print, usually the mean.
-    fn of(quantity: Quantity, mut numbers: Vec<f64>) -> Option<Ours> {
+    fn of(quantity: Quantity, numbers: &[f64]) -> Option<Ours> {
         let statistics = match quantity {
             // Each line takes the same number of pieces.
             Quantity::EstimatedLines => Statistics::per_loss(numbers.iter().map(|lines| (1.0, 1.0 / lines))),
@@ -150,6 +197,7 @@ impl Ours {
                 Some(Ours { value: mean, std, ci95: Some(share_interval(lost as u64, numbers.len() as u64)) })
             }
             Quantity::BestPoints(games) => {
+                let mut numbers = numbers.to_vec();
                 numbers.sort_by(f64::total_cmp);
                 // All of n games are below a number with probability p if one game is below it with the n-th root of p.
                 let best = |probability: f64| {
@@ -211,10 +259,18 @@ fn notes(row: &ExperimentRow, played: &PlayedRow, cut: u64, is_lower_bound: bool
 }
 
 impl FigureReport {
-    /// The verdict in words, with its reason if necessary.
+    /// The verdict in words, with its reason and with what was compared if necessary.
     fn verdict(&self) -> String {
+        let reasoned = self.reasoned_verdict();
+        std::iter::once(&reasoned).chain(&self.compared).map(String::as_str).collect::<Vec<_>>().join("; ")
+    }
+
+    fn reasoned_verdict(&self) -> String {
         let unit = self.figure.quantity.unit();
-        let verdict = self.judgement.text(unit);
+        let verdict = match (self.judgement, self.figure.quantity) {
+            (OverallVerdict::TooFew, Quantity::EstimatedLines) => "too few of their games to tell".to_owned(),
+            (judgement, _) => judgement.text(unit),
+        };
         let wrong = self.figure.wrong.filter(|_| self.judgement != OverallVerdict::None);
         match (self.judgement, wrong, self.document, self.since) {
             (OverallVerdict::DocumentWrong, Some(why), _, Some(_)) => {

@@ -98,9 +98,11 @@ pub enum Decimals {
     Rounded(f64),
 }
 
-/// Games that were cut before they were lost.
+/// Games that were cut before they were lost, or estimated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cuts {
+    /// Our numbers are estimates, which vary less than games: the figure's games are assumed to vary by their mean.
+    pub estimated: bool,
     /// Some were cut earlier than the figure's games, so the mean is a lower bound.
     pub early: bool,
     /// Number of games that were cut. If it is above zero and fewer than ten of the m games were lost, these show too little
@@ -145,13 +147,18 @@ const ERRORS: f64 = 3.0;
 /// Fewer games do not show how games vary: at [`LEVEL`], not even their median lies between the extremes.
 const FEW: usize = 10;
 
-/// Position of our games relative to a figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FigureSide {
-    Above,
-    Below,
-    Here,
-    Unknown,
+/// The figures that our games do not refute.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Accepted {
+    pub low: f64,
+    pub high: f64,
+    /// Whether a clearly wrong figure would have been refuted.
+    tells: bool,
+}
+
+impl Accepted {
+    /// Too few games refute nothing.
+    const ALL: Accepted = Accepted { low: f64::NEG_INFINITY, high: f64::INFINITY, tells: false };
 }
 
 impl Cuts {
@@ -168,51 +175,60 @@ impl Cuts {
 impl Reference {
     /// Compares the figure with the numbers of our games, which are 1 and 0 for a share.
     pub fn compare(&self, ours: &[f64], cuts: Cuts) -> Verdict {
-        if ours.is_empty() || !ours.iter().all(|number| number.is_finite()) || !self.is_number() {
-            return Verdict::TooFew;
+        let Some(Accepted { low, high, tells }) = self.accepted(ours, cuts) else { return Verdict::TooFew };
+        let (least, most) = self.range();
+        if low > most {
+            Verdict::Differs
+        } else if cuts.early {
+            Verdict::Cut
+        } else if high < least {
+            Verdict::Differs
+        } else if tells {
+            Verdict::Agrees
+        } else {
+            Verdict::TooFew
+        }
+    }
+
+    /// The figures that these numbers of our games do not refute; `None` if they are no numbers.
+    pub fn accepted(&self, ours: &[f64], cuts: Cuts) -> Option<Accepted> {
+        let (low, high) = self.range();
+        if ours.is_empty() || !ours.iter().all(|number| number.is_finite()) || !(low + high).is_finite() {
+            return None;
         }
         let unseen = cuts.unseen_losses(ours.len());
-        let side = match self.printed {
-            Printed::Mean { value, decimals, games } => {
-                let (below, above) = match decimals {
-                    Decimals::Kept => (0.0, 0.0),
-                    Decimals::CutOff => (0.0, 1.0),
-                    Decimals::Rounded(by) => (by, by),
-                };
-                let error = |std| std / f64::from(games).sqrt();
-                side_of_mean(ours, unseen, (value - below, value + above), error)
-            }
-            Printed::Interval { value, low, high } => {
-                side_of_mean(ours, unseen, (value, value), |_| (high - low) / 2.0 / 1.96)
-            }
+        let near_mean =
+            |error: &dyn Fn(f64) -> f64| around_mean(ours, unseen, cuts.estimated, (low, high), error);
+        Some(match self.printed {
+            Printed::Mean { games, .. } => near_mean(&|std| std / f64::from(games).sqrt()),
+            Printed::Interval { low, high, .. } => near_mean(&|_| (high - low) / 2.0 / 1.96),
             Printed::Share { count, games } => {
                 let lost = ours.iter().filter(|number| **number != 0.0).count() as u64;
-                side_of_share((lost, ours.len() as u64), (count.into(), games.into()))
+                shares((lost, ours.len() as u64), (count.into(), games.into()))
             }
-            Printed::BestOf { value, games } => side_of_best(ours, value, games),
-            Printed::Words { low, high, .. } => side_of_typical(ours, low, high),
-            Printed::Factor { value, factor } => {
-                side_of_mean(ours, unseen, (value / factor, value * factor), |_| 0.0)
-            }
-        };
-        match side {
-            FigureSide::Above => Verdict::Differs,
-            _ if cuts.early => Verdict::Cut,
-            FigureSide::Below => Verdict::Differs,
-            FigureSide::Here => Verdict::Agrees,
-            FigureSide::Unknown => Verdict::TooFew,
-        }
+            Printed::BestOf { games, .. } => best(ours, games),
+            Printed::Words { .. } => typical(ours),
+            Printed::Factor { .. } => near_mean(&|_| 0.0),
+        })
     }
 
-    fn is_number(&self) -> bool {
+    /// The figure with its precision, as a range.
+    pub fn range(&self) -> (f64, f64) {
         match self.printed {
-            Printed::Interval { value, low, high } => (value + low + high).is_finite(),
-            Printed::Words { low, high, .. } => (low + high).is_finite(),
-            Printed::Factor { value, factor } => (value * factor).is_finite(),
-            _ => self.value().is_some_and(f64::is_finite),
+            Printed::Mean { value, decimals, .. } => match decimals {
+                Decimals::Kept => (value, value),
+                Decimals::CutOff => (value, value + 1.0),
+                Decimals::Rounded(by) => (value - by, value + by),
+            },
+            Printed::Interval { value, .. } | Printed::BestOf { value, .. } => (value, value),
+            Printed::Share { count, games } => {
+                let share = f64::from(count) / f64::from(games);
+                (share, share)
+            }
+            Printed::Words { low, high, .. } => (low, high),
+            Printed::Factor { value, factor } => (value / factor, value * factor),
         }
     }
-
     /// The figure for programs; `None` for words.
     pub fn value(&self) -> Option<f64> {
         match self.printed {
@@ -316,92 +332,86 @@ impl OverallVerdict {
     }
 }
 
-/// Compares with a mean that stands for the range from `low` to `high`, and whose standard error may depend on ours. `unseen`
-/// is the share of games that may be lost without having been seen.
-fn side_of_mean(
+/// Accepts means that stand for a range like the one from `low` to `high`, and whose standard error may depend on ours.
+/// `unseen` is the share of games that may be lost without having been seen.
+fn around_mean(
     ours: &[f64],
     unseen: f64,
+    estimated: bool,
     (low, high): (f64, f64),
     error: impl Fn(f64) -> f64,
-) -> FigureSide {
+) -> Accepted {
     let Some(Statistics { mean, spread: Some(spread), .. }) = Statistics::of(ours.iter().copied()) else {
-        return FigureSide::Unknown;
+        return Accepted::ALL;
     };
     let nearest = mean.max(low).min(high);
     let larger = if mean > 0.0 { (nearest / mean).max(1.0) } else { 1.0 };
     let (std, games) = (spread.std * larger, ours.len() as f64);
     let own_error = (std / games.sqrt()).max(1.0 / games);
+    let their_error = error(if estimated { mean.abs() * larger } else { std });
     // Not `hypot`, which would need a newer glibc than everything else does.
-    let tolerance = ERRORS * (own_error * own_error + error(std) * error(std)).sqrt();
+    let tolerance = ERRORS * (own_error * own_error + their_error * their_error).sqrt();
     if ours.len() < FEW || !tolerance.is_finite() {
-        FigureSide::Unknown
-    } else if mean - unseen * mean.max(0.0) > high + tolerance {
-        FigureSide::Above
-    } else if mean < low - tolerance {
-        FigureSide::Below
-    } else if tolerance + unseen * mean.max(0.0) <= low.abs().max(high.abs()) / 2.0 {
-        FigureSide::Here
-    } else {
-        FigureSide::Unknown
+        return Accepted::ALL;
+    }
+    let unseen = unseen * mean.max(0.0);
+    Accepted {
+        low: mean - unseen - tolerance,
+        high: mean + tolerance,
+        tells: tolerance + unseen <= low.abs().max(high.abs()) / 2.0,
     }
 }
 
-/// Compares with a share of games.
-fn side_of_share((ours, our_games): (u64, u64), (theirs, their_games): (u64, u64)) -> FigureSide {
+/// Accepts shares of as many games as those of a share.
+fn shares((ours, our_games): (u64, u64), (theirs, their_games): (u64, u64)) -> Accepted {
     let share = theirs as f64 / their_games as f64;
     let far = if share < 0.5 { share + 0.5 } else { share - 0.5 };
     let far = (far * our_games as f64).round() as u64;
-    if fisher((ours, our_games), (theirs, their_games)) < LEVEL {
-        if ours as f64 / our_games as f64 > share { FigureSide::Above } else { FigureSide::Below }
-    } else if fisher((far, our_games), (theirs, their_games)) < LEVEL {
-        FigureSide::Here
-    } else {
-        FigureSide::Unknown
+    let fits = |theirs: &u64| fisher((ours, our_games), (*theirs, their_games)) >= LEVEL;
+    let share_of = |count: Option<u64>| count.map_or(f64::NAN, |count| count as f64 / their_games as f64);
+    Accepted {
+        low: share_of((0..=their_games).find(fits)),
+        high: share_of((0..=their_games).rfind(fits)),
+        tells: fisher((far, our_games), (theirs, their_games)) < LEVEL,
     }
 }
 
-/// Compares with the largest of `games`.
-fn side_of_best(ours: &[f64], value: f64, games: u32) -> FigureSide {
+/// Accepts the largest of this many games.
+fn best(ours: &[f64], games: u32) -> Accepted {
     let (all, games) = (ours.len(), f64::from(games));
     // The probability that none of their games is among this many largest.
     let none_among = |largest: usize| {
         let factor = |n: usize| (all as f64 - n as f64) / (all as f64 + games - n as f64);
         (0..largest).map(factor).product::<f64>()
     };
-    let larger = ours.iter().filter(|number| **number > value).count();
-    let at_least = ours.iter().filter(|number| **number >= value).count();
-    if none_among(larger) < LEVEL / 2.0 {
-        FigureSide::Above
-    } else if 1.0 - none_among(at_least + 1) < LEVEL / 2.0 {
-        FigureSide::Below
-    } else if none_among(all) < LEVEL / 2.0 && 1.0 - none_among(1) < LEVEL / 2.0 {
-        FigureSide::Here
-    } else {
-        FigureSide::Unknown
+    let mut sorted = ours.to_vec();
+    sorted.sort_by(|one, other| other.total_cmp(one));
+    // The number of our games that are larger, and of those that are at least as large.
+    let most_larger = (0..=all).find(|larger| none_among(*larger) < LEVEL / 2.0);
+    let least_at_least = (0..=all).find(|at_least| 1.0 - none_among(at_least + 1) >= LEVEL / 2.0);
+    let at = |rank: usize| rank.checked_sub(1).map(|index| sorted[index]);
+    Accepted {
+        low: most_larger.and_then(at).unwrap_or(f64::NEG_INFINITY),
+        high: least_at_least.and_then(at).unwrap_or(f64::INFINITY),
+        tells: none_among(all) < LEVEL / 2.0 && 1.0 - none_among(1) < LEVEL / 2.0,
     }
 }
 
-/// Compares with the range of typical games.
-fn side_of_typical(ours: &[f64], low: f64, high: f64) -> FigureSide {
+/// Accepts ranges that touch the middle half of games.
+fn typical(ours: &[f64]) -> Accepted {
     let mut sorted = ours.to_vec();
     sorted.sort_by(f64::total_cmp);
     // The `rank`-th smallest of ours is above the quartile if at most that many of ours lie below the quartile.
     let (mut rank, mut probability) = (0, binomial(0, ours.len() as u64, 0.25));
     if probability > LEVEL / 2.0 {
-        return FigureSide::Unknown;
+        return Accepted::ALL;
     }
     while probability + binomial(rank + 1, ours.len() as u64, 0.25) <= LEVEL / 2.0 {
         rank += 1;
         probability += binomial(rank, ours.len() as u64, 0.25);
     }
     let rank = rank as usize;
-    if high < sorted[rank] {
-        FigureSide::Above
-    } else if low > sorted[ours.len() - 1 - rank] {
-        FigureSide::Below
-    } else {
-        FigureSide::Here
-    }
+    Accepted { low: sorted[rank], high: sorted[ours.len() - 1 - rank], tells: true }
 }
 
 /// The 95 % interval of a share (Clopper and Pearson): all shares for which neither so few nor so many are rarer than 2.5 %.

@@ -14,7 +14,8 @@ mod players;
 mod row;
 
 use self::documents::{
-    genetic, lab, leiden_monte_carlo_50, leiden_monte_carlo_1000, leiden_random, leiden_smart, survey,
+    genetic, lab, leiden_monte_carlo_50, leiden_monte_carlo_1000, leiden_random, leiden_smart,
+    leiden_weights, survey,
 };
 use self::literature::{cem_szita_lorincz, controllers};
 use self::players::{expectation, records};
@@ -29,6 +30,7 @@ pub fn experiments() -> Vec<Experiment> {
         leiden_monte_carlo_50(),
         leiden_monte_carlo_1000(),
         leiden_smart(),
+        leiden_weights(),
         lab(),
         genetic(),
         survey(),

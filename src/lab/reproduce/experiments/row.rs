@@ -126,6 +126,8 @@ pub enum Quantity {
     Lost,
     /// Best score of a candidate in the whole search.
     BestSeen,
+    /// Mean score of the candidates in the last generation of the search.
+    LastAverage,
     /// Lines per game of the result after this many generations.
     After(u32),
 }
@@ -179,18 +181,19 @@ impl Quantity {
             Quantity::BestPoints(games) => format!("points of the best of {games}"),
             Quantity::Lost => "games lost".to_owned(),
             Quantity::BestSeen => "best seen".to_owned(),
+            Quantity::LastAverage => "average of the last generation".to_owned(),
             Quantity::After(generation) => format!("lines after {generation}"),
         }
     }
 
     /// Unit of one sample: a game, or a run of a search.
     pub fn unit(self) -> &'static str {
-        if self == Quantity::BestSeen { "run" } else { "game" }
+        if matches!(self, Quantity::BestSeen | Quantity::LastAverage) { "run" } else { "game" }
     }
 
     /// Whether the number comes from the generations of a search.
     pub fn is_of_search(self) -> bool {
-        self == Quantity::BestSeen || self.is_after()
+        self.unit() == "run" || self.is_after()
     }
 
     /// Whether the number belongs to one generation of a search, whatever the length of the search.
@@ -252,6 +255,16 @@ impl ExperimentRow {
 
     pub(super) fn showing(self, preview: u32) -> ExperimentRow {
         self.with("preview", preview)
+    }
+
+    /// The row with estimates of its first figure, the lines, instead of games.
+    pub(super) fn estimated(&self) -> ExperimentRow {
+        let label = format!("{}, estimated", self.label);
+        let mut row =
+            ExperimentRow { label, loss_trials: 400, quick_cut: 0, balances: false, ..self.clone() };
+        row.figures.truncate(1);
+        row.figures[0].quantity = Quantity::EstimatedLines;
+        row.games(100, 10)
     }
 
     fn with(mut self, field: &str, value: impl Into<FieldValue>) -> ExperimentRow {
