@@ -1,156 +1,218 @@
-"""Evolves formulas that score placements: genetic programming over `Client.evaluate`.
+"""Evolves short formulas that score placements: a genetic search over `Client.evaluate`.
 
-    python evolve_formulas.py [--address host:port] [--generations 40] [--log curve.csv]
+    python evolve_formulas.py [--address host:port] [--minutes 30] [--log curve.csv]
 
-A formula is a tree of features, numbers and operations. A generation is one call with a policy per formula, and all formulas
-play the same games; each generation plays other games. The best of a few random formulas become parents. A child is a parent
-with a part of another one, with a new part, or with changed numbers. Fitness is the mean lines of a formula, less a bit for
-each part, so that formulas stay readable. In the end, fresh games choose the best of the last elite, and others measure it.
+A formula is a sum of terms. A term is a whole number times a feature, its square, or its part above a bound, such as
+`-3*max(0,max_height-6)`. Every formula has at most eight terms and 120 characters, so it stays readable.
+
+The search starts from random formulas. A child has terms of one or two parents, with changed numbers. The children of a
+generation play a few games; the best of them join the elite, and all of these play the same further games. A formula
+that survives plays other games in each generation, and counts with the mean over all of them: one lucky generation does not
+keep it alive. In the end, fresh games choose the best of the elite, and others measure it.
 """
 
 import argparse
 import math
 import random
 import time
+from dataclasses import dataclass
 
 import tetrion
 
-RULES = {"width": 10, "height": 10}
+# Features that the kernels measure: thousands of games a second.
 FEATURES = [
     "landing_height",
     "eroded_piece_cells",
+    "lines_cleared",
     "row_transitions",
     "column_transitions",
     "holes",
     "cumulative_wells",
     "hole_depth",
     "rows_with_holes",
+    "pattern_diversity",
+    "total_height",
     "max_height",
     "bumpiness",
+    "accommodated",
+    "fits",
+    "deep_wells",
+    "weighted_holes",
+    "surface_parity",
 ]
-# How an operation is written, and its number of operands.
-OPERATIONS = [
-    ("({} + {})", 2),
-    ("({} + {})", 2),
-    ("({} - {})", 2),
-    ("({} * {})", 2),
-    ("({} / {})", 2),
-    ("min({}, {})", 2),
-    ("max({}, {})", 2),
-    ("(if {} > {} then {} else {})", 4),
-]
-MAX_PARTS = 60
+# Most terms are a plain feature.
+SHAPES = ["{}", "{}", "{}", "{}^2", "max(0,{}-BOUND)"]
+MOST_TERMS = 8
+MOST_CHARACTERS = 120
+# A coefficient is a whole number of at most two digits; only ratios decide.
+LARGEST = 99
 
 
-# A tree is a number, the name of a feature, or a tuple of an operation and its operands.
-def grow(dice, levels):
-    """A random tree."""
-    if levels == 0 or dice.random() < 0.2:
-        return dice.choice(FEATURES) if dice.random() < 0.7 else round(dice.gauss(0, 3), 2)
-    written, operands = dice.choice(OPERATIONS)
-    return (written, *(grow(dice, levels - 1) for _ in range(operands)))
+@dataclass(frozen=True)
+class Term:
+    """A coefficient, a feature, how the feature enters, and the bound above which it counts."""
+
+    coefficient: float
+    feature: str
+    shape: str
+    bound: int
+
+    def text(self, scale):
+        number = round(self.coefficient * scale)
+        if number == 0:
+            return ""
+        times = "" if abs(number) == 1 else f"{abs(number)}*"
+        return f"{'-' if number < 0 else '+'}{times}{self.shape.replace('BOUND', str(self.bound)).format(self.feature)}"
 
 
-def text(tree):
-    """The formula of a tree."""
-    if isinstance(tree, tuple):
-        return tree[0].format(*map(text, tree[1:]))
-    return str(tree)
+def written(terms):
+    """The texts of some terms; empty where the coefficient is too small to matter."""
+    largest = max(abs(term.coefficient) for term in terms)
+    smallest = min(abs(term.coefficient) for term in terms)
+    # Small numbers are short: the smallest coefficient becomes 4, unless the largest would have three digits.
+    scale = min(LARGEST / largest, 4 / smallest)
+    return [term.text(scale) for term in terms]
 
 
-def paths(tree):
-    """The ways to all parts of a tree: which operand to take at each step."""
-    yield ()
-    if isinstance(tree, tuple):
-        for place, operand in enumerate(tree[1:], 1):
-            yield from ((place, *path) for path in paths(operand))
+@dataclass
+class Formula:
+    """A formula and its games so far."""
+
+    terms: tuple
+    text: str
+    lines: float = 0.0
+    games: int = 0
+
+    def sure(self):
+        """The mean of its lines, less some of the uncertainty: a lucky newcomer does not replace a well-tried formula."""
+        return self.lines / self.games * (1 - 0.7 / math.sqrt(self.games))
 
 
-def part(tree, path):
-    """The part of a tree at the end of a path."""
-    for place in path:
-        tree = tree[place]
-    return tree
+def drawn(dice):
+    """A random term."""
+    return Term(
+        dice.choice([-1, 1]) * math.exp(dice.gauss(0, 1)), dice.choice(FEATURES), dice.choice(SHAPES), dice.randint(2, 9)
+    )
 
 
-def replaced(tree, path, new):
-    """The tree with another part at the end of a path."""
-    if not path:
-        return new
-    place, *rest = path
-    return (*tree[:place], replaced(tree[place], rest, new), *tree[place + 1 :])
+def nudged(dice, term, strength):
+    """The term with another coefficient."""
+    sign = -1 if dice.random() < 0.02 else 1
+    return Term(sign * term.coefficient * math.exp(dice.gauss(0, strength)), term.feature, term.shape, term.bound)
 
 
-def nudged(dice, tree):
-    """The tree with changed numbers."""
-    if isinstance(tree, tuple):
-        return (tree[0], *(nudged(dice, operand) for operand in tree[1:]))
-    return round(tree * dice.gauss(1, 0.3) + dice.gauss(0, 0.1), 3) if isinstance(tree, float) else tree
+def child(dice, one, other, strength):
+    """The terms of a child."""
+    terms = list(one)
+    kind = dice.random()
+    if kind < 0.25:
+        # Of the terms that both have, one parent's; of the others, each with even odds.
+        mine = {(term.feature, term.shape) for term in one}
+        terms += [term for term in other if (term.feature, term.shape) not in mine and dice.random() < 0.5]
+        terms = [term for term in terms if dice.random() < 0.9]
+    elif kind < 0.4:
+        terms.append(drawn(dice))
+    elif kind < 0.5 and len(terms) > 1:
+        terms.pop(dice.randrange(len(terms)))
+    elif kind < 0.6 and terms:
+        place = dice.randrange(len(terms))
+        now, new = terms[place], drawn(dice)
+        same = dice.random() < 0.5
+        terms[place] = Term(
+            now.coefficient, now.feature if same else new.feature, new.shape if same else now.shape, new.bound
+        )
+    some = dice.random()
+    return tuple(nudged(dice, term, strength) if dice.random() < some else term for term in terms)
 
 
-def child(dice, parents):
-    """A new tree that has a feature and is not too large."""
-    while True:
-        one, other = dice.choice(parents), dice.choice(parents)
-        path = dice.choice(list(paths(one)))
-        kind = dice.random()
-        if kind < 0.5:
-            tree = replaced(one, path, part(other, dice.choice(list(paths(other)))))
-        elif kind < 0.75:
-            tree = replaced(one, path, grow(dice, 2))
-        else:
-            tree = nudged(dice, one)
-        if len(list(paths(tree))) <= MAX_PARTS and any(name in text(tree) for name in FEATURES):
-            return tree
+def accepted(terms):
+    """The formula of some terms, or None if it is empty, too long, or has a term twice."""
+    if not terms:
+        return None
+    texts = written(terms)
+    terms = tuple(term for term, text in zip(terms, texts, strict=True) if text)
+    different = {(term.feature, term.shape, term.bound) for term in terms}
+    text = "".join(texts).removeprefix("+")
+    if not len(terms) == len(different) <= MOST_TERMS or len(text) > MOST_CHARACTERS:
+        return None
+    return Formula(terms, text)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--address", help="host:port of a server; left out: this process")
-    parser.add_argument("--generations", type=int, default=40)
-    parser.add_argument("--population", type=int, default=200)
-    parser.add_argument("--games", type=int, default=10, help="games of each formula")
-    parser.add_argument("--max-pieces", type=int, default=20_000, help="cuts a game")
-    parser.add_argument("--final-games", type=int, default=1000, help="games of the last measurement")
+    parser.add_argument("--minutes", type=float, default=30, help="time of the search")
+    parser.add_argument("--generations", type=int, help="number of generations, instead of a time")
+    parser.add_argument("--children", type=int, default=100, help="new formulas of a generation")
+    parser.add_argument("--elite", type=int, default=20, help="formulas that survive a generation")
+    parser.add_argument(
+        "--games", type=int, default=24, help="games of the elite in a generation; children play a quarter first"
+    )
+    parser.add_argument("--max-pieces", type=int, default=100_000, help="cuts a game")
+    parser.add_argument("--final-games", type=int, default=4000, help="games of the last measurement")
+    parser.add_argument("--width", type=int, default=10)
+    parser.add_argument("--height", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--log", help="file for the curve as CSV; draw_curves.py makes a picture of it")
     args = parser.parse_args()
 
     client, dice = tetrion.Client(args.address), random.Random(args.seed)
+    rules = {"width": args.width, "height": args.height}
 
-    def mean_lines(trees, seeds):
-        policies = [tetrion.Policy(formula=text(tree)) for tree in trees]
-        result = client.evaluate(policies, seeds=seeds, rules=RULES, max_pieces=args.max_pieces, include_results=False)
-        return result.mean_lines
+    def played(formulas, seeds):
+        policies = [tetrion.Policy(formula=formula.text) for formula in formulas]
+        return client.evaluate(policies, seeds=seeds, rules=rules, max_pieces=args.max_pieces, include_results=False)
 
-    first = [grow(dice, 3) for _ in range(args.population)]
-    population = [child(dice, first) for _ in range(args.population)]
-    began, curve = time.perf_counter(), []
-    for generation in range(1, args.generations + 1):
-        lines = mean_lines(population, tetrion.DrawnSeeds(seed=args.seed + generation, count=args.games))
-        scored = [
-            (score * (1 - 0.002 * len(list(paths(tree)))), tree) for tree, score in zip(population, lines, strict=True)
-        ]
-        scored.sort(key=lambda pair: pair[0], reverse=True)
-        ordered = sorted(lines)
-        median, best = ordered[len(ordered) // 2], ordered[-1]
-        curve.append((generation, time.perf_counter() - began, median, ordered[0], best))
-        bar = "#" * round(10 * math.log10(1 + best))  # ten for each power of ten
-        print(f"{generation:3d}  {curve[-1][1]:5.0f} s  median {median:7,.0f}  best {best:7,.0f} lines  {bar}", flush=True)
-        elite = list({text(tree): tree for _, tree in scored[:5]}.values())
-        # The best of five random formulas: the one that comes first in the order.
-        parents = [scored[min(dice.sample(range(len(scored)), 5))][1] for _ in range(args.population // 4)]
-        population = elite + [child(dice, parents) for _ in range(args.population - len(elite))]
+    def play(formulas, seeds):
+        """Adds games to the results of formulas."""
+        for formula, lines in zip(formulas, played(formulas, seeds).mean_lines, strict=True):
+            formula.lines += lines * seeds.count
+            formula.games += seeds.count
 
-    chosen = mean_lines(elite, tetrion.DrawnSeeds(seed=args.seed + args.generations + 1, count=10 * args.games))
+    def children(parents, strength):
+        """New formulas; without parents, random ones."""
+        known, born = {formula.text for formula in parents}, []
+        while len(born) < args.children:
+            if parents:
+                # The better of two random ones.
+                one, other = (parents[min(dice.randrange(len(parents)) for _ in range(2))].terms for _ in range(2))
+                new = accepted(child(dice, one, other, strength))
+            else:
+                new = accepted(tuple(drawn(dice) for _ in range(dice.randint(2, 6))))
+            if new is not None and new.text not in known:
+                known.add(new.text)
+                born.append(new)
+        return born
+
+    began, curve, elite, generation = time.perf_counter(), [], [], 0
+    while generation < args.generations if args.generations else time.perf_counter() - began < 60 * args.minutes:
+        generation += 1
+        born = children(elite, dice.choice([0.05, 0.15, 0.4]))
+        heat, seeds = (
+            tetrion.DrawnSeeds(seed=args.seed * 100_000 + 2 * generation + of, count=count)
+            for of, count in enumerate([args.games // 4, args.games])
+        )
+        play(born, heat)
+        born.sort(key=Formula.sure, reverse=True)
+        elite += born[: args.elite]
+        play(elite, seeds)
+        elite = sorted(elite, key=Formula.sure, reverse=True)[: args.elite]
+        best, last = elite[0], elite[-1]
+        curve.append((generation, time.perf_counter() - began, best.sure(), last.sure(), best.lines / best.games))
+        if generation % 10 == 1:
+            print(
+                f"{generation:4d}  {curve[-1][1]:5.0f} s  {curve[-1][4]:7,.0f} lines in {best.games:6,} games  {best.text}",
+                flush=True,
+            )
+
+    chosen = played(elite, tetrion.DrawnSeeds(seed=args.seed * 100_000, count=args.final_games // 4)).mean_lines
     winner = elite[max(range(len(elite)), key=lambda place: chosen[place])]
-    policy = tetrion.Policy(formula=text(winner))
     seeds = tetrion.DrawnSeeds(seed=args.seed, count=args.final_games)
-    lines = client.evaluate(policy, seeds=seeds, rules=RULES, max_pieces=args.max_pieces).summary.policies[0].lines
-    print(text(winner))
+    lines = played([winner], seeds).summary.policies[0].lines
+    print(winner.text)
     print(
-        f"{lines.mean:,.0f} lines a game over {args.final_games} fresh games, "
-        f"95 % within {lines.ci95_low:,.0f} .. {lines.ci95_high:,.0f}"
+        f"{len(winner.text)} characters, {len(winner.terms)} terms: {lines.mean:,.0f} lines a game over {args.final_games} "
+        f"fresh games, 95 % within {lines.ci95_low:,.0f} .. {lines.ci95_high:,.0f}"
     )
     if args.log:
         with open(args.log, "w") as log:
