@@ -1,14 +1,15 @@
 """Evolves short formulas that score placements: a genetic search over `Client.evaluate`.
 
-    python evolve_formulas.py [--address host:port] [--minutes 30] [--log curve.csv]
+    python evolve_formulas.py [--address host:port] [--generations 120] [--log curve.csv]
 
 A formula is a sum of terms. A term is a whole number times a feature, its square, or its part above a bound, such as
 `-3*max(0,max_height-6)`. Every formula has at most eight terms and 120 characters, so it stays readable.
 
-The search starts from random formulas. A child has terms of one or two parents, with changed numbers. The children of a
-generation play a few games; the best of them join the elite, and all of these play the same further games. A formula
-that survives plays other games in each generation, and counts with the mean over all of them: one lucky generation does not
-keep it alive. In the end, fresh games choose the best of the elite, and others measure it.
+Several searches start from random formulas, and the best formulas of all go on together. A child has terms of one or two
+parents, with changed numbers. The children of a generation play a few games; the best of them join the elite, and all of
+these play the same further games. A formula that survives plays other games in each generation, and counts with the mean
+over all of them: one lucky generation does not keep it alive. In the end, fresh games choose the best of the elite, and
+others measure it.
 """
 
 import argparse
@@ -41,9 +42,10 @@ FEATURES = [
     "surface_parity",
 ]
 # Most terms are a plain feature.
-SHAPES = ["{}", "{}", "{}", "{}^2", "max(0,{}-BOUND)"]
+SHAPES = ["{}", "{}", "{}", "{}", "{}^2", "max(0,{}-BOUND)"]
 MOST_TERMS = 8
 MOST_CHARACTERS = 120
+MOST_ALIKE = 4
 # A coefficient is a whole number of at most two digits; only ratios decide.
 LARGEST = 99
 
@@ -56,6 +58,10 @@ class Term:
     feature: str
     shape: str
     bound: int
+
+    def what(self):
+        """The term without its numbers."""
+        return self.feature, self.shape
 
     def text(self, scale):
         number = round(self.coefficient * scale)
@@ -105,44 +111,54 @@ def child(dice, one, other, strength):
     """The terms of a child."""
     terms = list(one)
     kind = dice.random()
-    if kind < 0.25:
+    if kind < 0.3:
         # Of the terms that both have, one parent's; of the others, each with even odds.
-        mine = {(term.feature, term.shape) for term in one}
-        terms += [term for term in other if (term.feature, term.shape) not in mine and dice.random() < 0.5]
-        terms = [term for term in terms if dice.random() < 0.9]
-    elif kind < 0.4:
+        mine = {term.what() for term in one}
+        terms += [term for term in other if term.what() not in mine and dice.random() < 0.5]
+    elif kind < 0.5:
         terms.append(drawn(dice))
-    elif kind < 0.5 and len(terms) > 1:
+    elif kind < 0.6 and len(terms) > 1:
         terms.pop(dice.randrange(len(terms)))
-    elif kind < 0.6 and terms:
-        place = dice.randrange(len(terms))
-        now, new = terms[place], drawn(dice)
-        same = dice.random() < 0.5
-        terms[place] = Term(
-            now.coefficient, now.feature if same else new.feature, new.shape if same else now.shape, new.bound
-        )
+    elif kind < 0.7:
+        place, new = dice.randrange(len(terms)), drawn(dice)
+        now = terms[place]
+        feature, shape = (now.feature, new.shape) if dice.random() < 0.5 else (new.feature, now.shape)
+        terms[place] = Term(now.coefficient, feature, shape, new.bound)
     some = dice.random()
-    return tuple(nudged(dice, term, strength) if dice.random() < some else term for term in terms)
+    return [nudged(dice, term, strength) if dice.random() < some else term for term in terms]
 
 
-def accepted(terms):
-    """The formula of some terms, or None if it is empty, too long, or has a term twice."""
-    if not terms:
-        return None
-    texts = written(terms)
-    terms = tuple(term for term, text in zip(terms, texts, strict=True) if text)
-    different = {(term.feature, term.shape, term.bound) for term in terms}
-    text = "".join(texts).removeprefix("+")
-    if not len(terms) == len(different) <= MOST_TERMS or len(text) > MOST_CHARACTERS:
-        return None
-    return Formula(terms, text)
+def formula_of(dice, terms):
+    """The formula of some terms, less those that are too small to matter or too many for a short text; None without any."""
+    terms = list({term.what(): term for term in terms}.values())
+    while terms:
+        texts = written(terms)
+        terms = [term for term, text in zip(terms, texts, strict=True) if text]
+        text = "".join(texts).removeprefix("+")
+        if len(terms) == len(texts) <= MOST_TERMS and len(text) <= MOST_CHARACTERS:
+            return Formula(tuple(terms), text)
+        if len(terms) == len(texts):
+            terms.pop(dice.randrange(len(terms)))
+    return None
+
+
+def fittest(formulas, count):
+    """The best formulas, of which few have the same terms with other numbers, so that different ones get their time."""
+    kept, alike = [], {}
+    for one in sorted(formulas, key=Formula.sure, reverse=True):
+        kind = frozenset(term.what() for term in one.terms)
+        alike[kind] = alike.get(kind, 0) + 1
+        if alike[kind] <= MOST_ALIKE and len(kept) < count:
+            kept.append(one)
+    return kept
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--address", help="host:port of a server; left out: this process")
-    parser.add_argument("--minutes", type=float, default=30, help="time of the search")
-    parser.add_argument("--generations", type=int, help="number of generations, instead of a time")
+    parser.add_argument("--islands", type=int, default=6, help="searches from random formulas")
+    parser.add_argument("--island-generations", type=int, default=12)
+    parser.add_argument("--generations", type=int, default=120, help="generations of the best formulas of all islands")
     parser.add_argument("--children", type=int, default=100, help="new formulas of a generation")
     parser.add_argument("--elite", type=int, default=20, help="formulas that survive a generation")
     parser.add_argument(
@@ -165,9 +181,9 @@ def main():
 
     def play(formulas, seeds):
         """Adds games to the results of formulas."""
-        for formula, lines in zip(formulas, played(formulas, seeds).mean_lines, strict=True):
-            formula.lines += lines * seeds.count
-            formula.games += seeds.count
+        for one, lines in zip(formulas, played(formulas, seeds).mean_lines, strict=True):
+            one.lines += lines * seeds.count
+            one.games += seeds.count
 
     def children(parents, strength):
         """New formulas; without parents, random ones."""
@@ -176,36 +192,42 @@ def main():
             if parents:
                 # The better of two random ones.
                 one, other = (parents[min(dice.randrange(len(parents)) for _ in range(2))].terms for _ in range(2))
-                new = accepted(child(dice, one, other, strength))
+                new = formula_of(dice, child(dice, one, other, strength))
             else:
-                new = accepted(tuple(drawn(dice) for _ in range(dice.randint(2, 6))))
+                new = formula_of(dice, [drawn(dice) for _ in range(dice.randint(2, 6))])
             if new is not None and new.text not in known:
                 known.add(new.text)
                 born.append(new)
         return born
 
-    began, curve, elite, generation = time.perf_counter(), [], [], 0
-    while generation < args.generations if args.generations else time.perf_counter() - began < 60 * args.minutes:
-        generation += 1
-        born = children(elite, dice.choice([0.05, 0.15, 0.4]))
-        heat, seeds = (
-            tetrion.DrawnSeeds(seed=args.seed * 100_000 + 2 * generation + of, count=count)
-            for of, count in enumerate([args.games // 4, args.games])
-        )
-        play(born, heat)
-        born.sort(key=Formula.sure, reverse=True)
-        elite += born[: args.elite]
-        play(elite, seeds)
-        elite = sorted(elite, key=Formula.sure, reverse=True)[: args.elite]
-        best, last = elite[0], elite[-1]
-        curve.append((generation, time.perf_counter() - began, best.sure(), last.sure(), best.lines / best.games))
-        if generation % 10 == 1:
-            print(
-                f"{generation:4d}  {curve[-1][1]:5.0f} s  {curve[-1][4]:7,.0f} lines in {best.games:6,} games  {best.text}",
-                flush=True,
-            )
+    began, curve = time.perf_counter(), []
 
-    chosen = played(elite, tetrion.DrawnSeeds(seed=args.seed * 100_000, count=args.final_games // 4)).mean_lines
+    def evolve(elite, generations, name):
+        """The elite after some generations."""
+        for _ in range(generations):
+            heat, seeds = (
+                tetrion.DrawnSeeds(seed=args.seed * 100_000 + 2 * len(curve) + of, count=count)
+                for of, count in enumerate([args.games // 4, args.games])
+            )
+            born = children(elite, dice.choice([0.05, 0.15, 0.4]))
+            play(born, heat)
+            elite = elite + fittest(born, args.elite)
+            play(elite, seeds)
+            elite = fittest(elite, args.elite)
+            mean = elite[0].lines / elite[0].games
+            curve.append((len(curve) + 1, time.perf_counter() - began, mean, elite[-1].sure(), mean))
+        print(f"{curve[-1][1]:5.0f} s  {name}: {mean:,.0f} lines in {elite[0].games:,} games  {elite[0].text}", flush=True)
+        return elite
+
+    # Islands: a search from random formulas may end on a low hill, so several begin, and the best of all go on together.
+    elite = []
+    for island in range(args.islands):
+        elite += evolve([], args.island_generations, f"island {island + 1}")
+    elite = fittest(elite, args.elite)
+    for generation in range(0, args.generations, 10):
+        elite = evolve(elite, min(10, args.generations - generation), f"generation {min(generation + 10, args.generations)}")
+
+    chosen = played(elite, tetrion.DrawnSeeds(seed=args.seed * 100_000 + 99_999, count=args.final_games // 4)).mean_lines
     winner = elite[max(range(len(elite)), key=lambda place: chosen[place])]
     seeds = tetrion.DrawnSeeds(seed=args.seed, count=args.final_games)
     lines = played([winner], seeds).summary.policies[0].lines
