@@ -537,6 +537,7 @@ export class Play implements View {
     this.falling = cells === undefined ? [] : [0, 2, 4, 6].map((at): Cell => [cells[at]!, cells[at + 1]!]);
     // Keys may earn points between landings, too.
     this.tally = { ...this.tally, points: tallyOf(infos, this.env).points };
+    this.facts.show(this.tally, this.isMatch ? undefined : short(this.tally.points), incoming(this.hand));
     this.undoButton.disabled = this.past.length < 2;
     if (!this.isKeypress || this.placements === undefined) {
       this.hinted = undefined;
@@ -547,7 +548,6 @@ export class Play implements View {
       const isPlaced = this.over === undefined && this.placements!.actions.length > 0;
       this.aim = isPlaced ? new Aim(this.rules, placesOf(this.placements!)) : undefined;
     }
-    this.facts.show(this.tally, this.isMatch ? undefined : short(this.tally.points), incoming(this.hand));
     this.draw();
   }
 
