@@ -19,8 +19,7 @@
 //! is random.
 
 use super::thought::Thought;
-use super::worth::Tally;
-use super::worth::Worth;
+use super::worth::{Tally, Worth};
 use super::{AgentRng, Sight};
 use crate::engine::rng::below;
 use crate::engine::{Column, Piece, Placement, PlayfieldOf, Rules, is_blocked, place, placements};
@@ -31,7 +30,7 @@ use crate::features::kernel::{Kernel, LaneWork, Lanes, dispatch};
 const LONGEST_PLAYOUT: u64 = 10_000;
 
 /// Playouts without a pause for other work of the server.
-const PLAYOUTS_A_CALL: u32 = 1_000;
+const PLAYOUTS_PER_CALL: u32 = 1_000;
 
 /// The settings of a Monte-Carlo agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +80,7 @@ impl MonteCarlo {
     ) -> Option<Placement> {
         let placement = thought.next_among(|| sight.placements());
         let sight = sight.placing(placement);
-        let playouts = PLAYOUTS_A_CALL.min(self.playouts - thought.playouts);
+        let playouts = PLAYOUTS_PER_CALL.min(self.playouts - thought.playouts);
         let job = Playouts { sight, placement, playouts, rng };
         let Tally { lines, pieces } = dispatch(kernel, sight.rules.width, sight.rules.height, job);
         thought.tally.lines += lines;
@@ -92,25 +91,24 @@ impl MonteCarlo {
         }
         thought.playouts = 0;
         let tally = std::mem::take(&mut thought.tally);
-        thought.weigh_among(Vec::new, |_| match self.is_as_coded {
-            false => Worth::Playouts(tally),
-            true => {
-                // The program plays copies of its game, so its totals include the lines of that game.
-                let lines = tally.lines + u64::from(self.playouts) * sight.lines;
-                Worth::PlayoutsAsCoded(Tally { lines, ..tally })
-            }
+        thought.judge(if self.is_as_coded {
+            // The program plays copies of its game, so its totals include the lines of that game.
+            let lines = tally.lines + u64::from(self.playouts) * sight.lines;
+            Worth::PlayoutsAsCoded(Tally { lines, ..tally })
+        } else {
+            Worth::Playouts(tally)
         })
     }
 
     /// Number of calls for a placement.
     pub(super) fn calls(&self) -> u64 {
-        self.playouts.div_ceil(PLAYOUTS_A_CALL).into()
+        self.playouts.div_ceil(PLAYOUTS_PER_CALL).into()
     }
 
     /// Rough number of pieces in the games of a call: a random game ends when about half of the cells are full. If the
     /// rules never end a game, playouts are cut at that point.
     pub(super) fn estimated_pieces(&self, rules: &Rules) -> u64 {
-        u64::from(self.playouts.min(PLAYOUTS_A_CALL)) * usual_playout(rules)
+        u64::from(self.playouts.min(PLAYOUTS_PER_CALL)) * usual_playout(rules)
     }
 }
 

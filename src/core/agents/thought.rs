@@ -31,13 +31,7 @@ impl Thought {
         worth: impl FnOnce(Placement) -> Worth,
     ) -> Option<Placement> {
         let placement = self.next_among(among);
-        let worth = worth(placement);
-        self.weighed.push(worth);
-        let best = self.best.map(|(best, _)| best);
-        if best.is_none_or(|best| worth > best) {
-            self.best = Some((worth.recorded_after(best), placement));
-        }
-        self.best.map(|(_, placement)| placement).filter(|_| self.weighed.len() == self.among.len())
+        self.judge(worth(placement))
     }
 
     /// The next of some placements to evaluate.
@@ -46,6 +40,17 @@ impl Thought {
             self.among = among();
         }
         self.among[self.weighed.len()]
+    }
+
+    /// Takes the worth of the next placement. Returns the choice after the last one.
+    pub(super) fn judge(&mut self, worth: Worth) -> Option<Placement> {
+        let placement = self.among[self.weighed.len()];
+        self.weighed.push(worth);
+        let best = self.best.map(|(best, _)| best);
+        if best.is_none_or(|best| worth > best) {
+            self.best = Some((worth.recorded_after(best), placement));
+        }
+        self.best.map(|(_, placement)| placement).filter(|_| self.weighed.len() == self.among.len())
     }
 
     /// Evaluates these placements, in ascending action order.
