@@ -114,8 +114,9 @@ pub const MAX_TUPLES: u32 = 256;
 /// Positions of one tuple: a window of 4 x 4 cells.
 pub const MAX_TUPLE_POSITIONS: u32 = 16;
 
-/// Parameters of one model, including tables that a network reads: 16 MiB. Those of 64 units on 10 x 10 take half of it.
-pub const MAX_MODEL_PARAMETERS: u32 = 1 << 22;
+/// Parameters of one model, including tables that a network reads: 16 MiB, as many as `train td` learns. A network of 64
+/// units on 10 x 10 takes half of it.
+pub const MAX_MODEL_PARAMETERS: u32 = tetrion_toolkit::optimizers::td::MAX_ENTRIES;
 
 /// Parameters of all models of one evaluation, which holds them until its end: 16 MiB.
 pub const MAX_REQUEST_PARAMETERS: u32 = 1 << 22;

@@ -309,7 +309,7 @@ async fn a_model_is_as_large_as_its_limits() {
         let tuples: Vec<_> = large_ones.chain((0..more).map(|n| cells(n % 100, 1))).collect();
         sent(rows, 4 + (large << 16) + 2 * more, None, Some(pb::NTuple { tuples }))
     };
-    // Rows of 23 numbers, beside (4 + 1) * 23 + 23 + 1 = 139 parameters of the network. 23 * 182,355 + 139 is 2^22.
+    // Rows of 23 numbers, and (4 + 1) * 23 + 23 + 1 = 139 parameters of the network. 23 * 182,355 + 139 is 2^22.
     let of_clip_2 = |kind: pb::TupleKind, positions: &[u32]| pb::TuplePattern {
         kind: kind.into(),
         positions: positions.to_vec(),
