@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::class::{Class, Players, SEED};
 use crate::input::UsageError;
-use crate::players::{Contender, monte_carlo, title, title_of_weights};
+use crate::players::{Contender, monte_carlo};
 use tetrion_client::{EvaluationRequest, Policy};
 use tetrion_core::agents::{Controller, PlayChoice};
 use tetrion_core::engine::RULES_VERSION;
@@ -93,13 +93,8 @@ impl Entrant {
     /// [`UsageError`] for a player that cannot be read, or does not belong to the class.
     pub fn new(class: &Class, player: &str, choice: PlayChoice) -> Result<Entrant, UsageError> {
         let contender = Contender::new(player)?;
-        let name = match &contender {
-            Contender::Named(name) => title(name, choice),
-            Contender::Run(run) => title_of_weights(run.name(), choice, contender.play()),
-            Contender::Formula { name, .. } | Contender::Numbers { name, .. } => {
-                title_of_weights(name, choice, contender.play())
-            }
-        };
+        let called = if let Contender::Run(run) = &contender { run.name() } else { player };
+        let name = contender.name(called, choice);
         Entrant::enter(class, contender, name, choice)
             .map_err(|problem| UsageError(format!("{player}: {problem}")))
     }

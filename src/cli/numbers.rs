@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::output::say;
 use crate::input::UsageError;
 use crate::players::Contender;
+use tetrion_protocol::policies::WeightRows;
 
 /// Files of weights, and their features.
 #[derive(Debug, clap::Args)]
@@ -34,19 +35,18 @@ impl NumbersArgs {
         if self.weights.is_empty() {
             return Err(UsageError("--features is for the plain numbers of --weights".to_owned()));
         }
-        let contenders = self.weights.iter().map(|path| Contender::from_numbers(path, features));
-        let contenders = contenders.collect::<Result<Vec<_>, _>>()?;
-        for contender in &contenders {
-            if let Contender::Numbers { name, weights } = contender
-                && weights.rows.iter().flatten().all(|&weight| weight > 0.0)
-                && weights.rows[0].len() > 1
+        let contenders = self.weights.iter().map(|path| {
+            let contender = Contender::from_numbers(path, features)?;
+            if let Contender::Numbers { name, weights: WeightRows { rows, .. } } = &contender
+                && rows.iter().all(|row| row.len() > 1 && row.iter().all(|&weight| weight > 0.0))
             {
                 say(format_args!(
-                    "{name}: every weight is positive, so holes and height count for a placement instead of against it. A feature \
-                     that a formula subtracts needs a minus: the weights 1 1 1 1 of a course are -1 1 -1 -1 of lab4"
+                    "{name}: every weight is positive, so nothing counts against a placement, not even holes. A feature that a \
+                     formula subtracts needs a minus: the weights 1 1 1 1 of a course are -1 1 -1 -1 of lab4"
                 ));
             }
-        }
-        Ok(contenders)
+            Ok(contender)
+        });
+        contenders.collect()
     }
 }

@@ -1,6 +1,8 @@
 //! The policies of an evaluation (controllers and agents by name, training runs, weights from files, formulas) and their
 //! common rules.
 
+use std::iter;
+
 use super::args::EvaluateArgs;
 use super::names::unique;
 use crate::input::UsageError;
@@ -35,16 +37,16 @@ pub fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, Rule
     let named = args.players.iter().map(|player| Contender::new(player));
     let formulas = args.formula.iter().map(|text| Ok(Contender::from_formula(text)));
     let numbers = args.numbers.contenders()?.into_iter().map(Ok);
-    let files = args.numbers.weights.iter().map(|path| path.display().to_string());
-    let names = args.players.iter().chain(&args.formula).cloned().chain(files);
-    for (player, contender) in names.zip(named.chain(formulas).chain(numbers)) {
+    // Plain numbers bring their own name.
+    let names = args.players.iter().chain(&args.formula).map(String::as_str).chain(iter::repeat(""));
+    for (contender, player) in named.chain(formulas).chain(numbers).zip(names) {
         let contender = contender?;
-        let name = contender.name(&player, choice);
+        let name = contender.name(player, choice);
         full_names.push(match &contender {
-            Contender::Formula { .. } => title_of_weights(&on_one_line(&player), choice, contender.play()),
+            Contender::Formula { .. } => title_of_weights(&on_one_line(player), choice, contender.play()),
             _ => name.clone(),
         });
-        let policy = match (args.playouts, monte_carlo(&player)) {
+        let policy = match (args.playouts, monte_carlo(player)) {
             (Some(playouts), Some(agent)) => {
                 let with = if agent.is_as_coded() { MonteCarlo::as_coded } else { MonteCarlo::new };
                 let kind = PolicyKind::MonteCarlo(with(playouts));
