@@ -40,8 +40,8 @@ def main():
 
     def play(individuals, games):
         drawn = tetrion.DrawnSeeds(seed=next(seeds), count=games)
-        play = {"features": "lab4", "terminal_value": "score", "rules": "genetic", "max_pieces": args.max_pieces}
-        return client.evaluate(weights=np.array(individuals), seeds=drawn, include_results=False, **play).summary.policies
+        game = {"features": "lab4", "terminal_value": "score", "rules": "genetic", "max_pieces": args.max_pieces}
+        return client.evaluate(weights=np.array(individuals), seeds=drawn, include_results=False, **game).summary.policies
 
     toolbox = base.Toolbox()
     toolbox.register("individual", tools.initRepeat, creator.Individual, lambda: random.uniform(-1, 1), 4)

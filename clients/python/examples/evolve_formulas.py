@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 import tetrion
 
+RULES = {"width": 10, "height": 10}
 # Features that the kernels measure: thousands of games a second.
 FEATURES = [
     "landing_height",
@@ -166,18 +167,15 @@ def main():
     )
     parser.add_argument("--max-pieces", type=int, default=100_000, help="cuts a game")
     parser.add_argument("--final-games", type=int, default=4000, help="games of the last measurement")
-    parser.add_argument("--width", type=int, default=10)
-    parser.add_argument("--height", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--log", help="file for the curve as CSV; draw_curves.py makes a picture of it")
     args = parser.parse_args()
 
     client, dice = tetrion.Client(args.address), random.Random(args.seed)
-    rules = {"width": args.width, "height": args.height}
 
     def played(formulas, seeds):
         policies = [tetrion.Policy(formula=formula.text) for formula in formulas]
-        return client.evaluate(policies, seeds=seeds, rules=rules, max_pieces=args.max_pieces, include_results=False)
+        return client.evaluate(policies, seeds=seeds, rules=RULES, max_pieces=args.max_pieces, include_results=False)
 
     def play(formulas, seeds):
         """Adds games to the results of formulas."""

@@ -100,6 +100,8 @@ COUNTED = {
     "rows_with_holes_preclear": "lines_with_holes",
 }
 OF_PIECES = ["landing_height", "erosion"]
+# The notebook's weights of its eight features.
+EIGHT = [12.63, 6.60, 9.22, 19.77, 13.08, 10.49, 1.61, 24.04]
 
 
 @pytest.fixture
@@ -151,8 +153,7 @@ def test_the_answers_to_the_quizzes_are_the_engines_numbers(cells):
             pieces = ([tetro] for tetro in tetros) if name in OF_PIECES else ([] for _ in tetros)
             counted = [count(grid, *more) for grid, more in zip(grids, pieces, strict=True)]
             assert counted == listed.features[:, column].tolist(), name
-        w = [12.63, 6.60, 9.22, 19.77, 13.08, 10.49, 1.61, 24.04]
-        scores = [cells.compute_new_score(w, grid, tetro) for grid, tetro in zip(grids, tetros, strict=True)]
+        scores = [cells.compute_new_score(EIGHT, grid, tetro) for grid, tetro in zip(grids, tetros, strict=True)]
         np.testing.assert_allclose(scores, listed.policy_values)
         compared += len(grids)
     assert compared > 2000
@@ -173,8 +174,7 @@ def test_the_pieces_of_the_module_are_where_the_engine_has_them(cells):
 
 def test_the_player_plays_as_the_engines_does(cells):
     client = tetrion.Client()
-    eight = [12.63, 6.60, 9.22, 19.77, 13.08, 10.49, 1.61, 24.04]
-    for name, weights, score in (("lab-uniform", [1] * 4, cells.compute_score), ("lab8", eight, cells.compute_new_score)):
+    for name, weights, score in (("lab-uniform", [1] * 4, cells.compute_score), ("lab8", EIGHT, cells.compute_new_score)):
         ours = cells.play_tetris([weights] * 2, horizon=200, score_fun=score)
         engine = client.evaluate(name, rules="lab", seeds=[42, 43], max_steps=200)
         assert ours.tolist() == engine.lines.tolist()

@@ -229,6 +229,7 @@ impl Reference {
             Printed::Factor { value, factor } => (value / factor, value * factor),
         }
     }
+
     /// The figure for programs; `None` for words.
     pub fn value(&self) -> Option<f64> {
         match self.printed {
@@ -362,7 +363,7 @@ fn around_mean(
     }
 }
 
-/// Accepts shares of as many games as those of a share.
+/// Accepts shares of as many games as a share has.
 fn shares((ours, our_games): (u64, u64), (theirs, their_games): (u64, u64)) -> Accepted {
     let share = theirs as f64 / their_games as f64;
     let far = if share < 0.5 { share + 0.5 } else { share - 0.5 };
