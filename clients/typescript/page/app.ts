@@ -4,9 +4,10 @@ import { create, toBinary } from "@bufbuild/protobuf";
 
 import type { Client, Policy, Session, SessionOptions } from "../src/index.js";
 import { TetrionError, elementsOf } from "../src/index.js";
-import type { Choices } from "./address.js";
+import type { Choices, Reader } from "./address.js";
+import type { Field } from "./field.js";
 import { type Chosen, namesSpots, presetOf } from "./rules.js";
-import { type Weighing, wayOf } from "./weighing.js";
+import { type Weighing, wayOf, weightsOf } from "./weighing.js";
 import { DataType, DeleteSessionRequestSchema, EnvironmentService, type Expectation, type GetCatalogResponse, type GetPolicyResponse, type GetServerInfoResponse, type PolicyInfo } from "../src/protocol.js";
 
 /** A view of the page. */
@@ -33,6 +34,8 @@ export class App {
   readonly own = new Set<string>();
   /** Controllers with changed weights, by side of the race. The view `evaluate` offers them too. */
   readonly edited = new Map<string, Weighing>();
+  /** A position for the next game of the view `play`: a snapshot and a playfield in colours per side. */
+  given: readonly { readonly state: Uint8Array; readonly field: Field }[] | undefined;
 
   constructor(
     readonly client: Client,
@@ -132,6 +135,14 @@ export class App {
       expectation: this.expectation(name),
       source: controller.source,
     };
+  }
+
+  /** Weights of a controller in an address; undefined if absent or refused. */
+  weightsIn(address: Reader, choice: string, name: string): number[] | undefined {
+    const { featureSet } = this.catalog.policies.find((policy) => policy.name === name)!;
+    // Sets whose number of features depends on the width have no controllers of other widths than 10.
+    const { columns } = this.catalog.featureSets.find((set) => set.name === featureSet)!;
+    return address.parsed(choice, (text) => weightsOf(text, columns.length, this.info.limits!.models!.maxWeight));
   }
 
   /** Shows a failure at the top of the page, or hides it if there is no problem. */

@@ -155,6 +155,13 @@ export function button(text: string, click: () => void, kind = ""): HTMLButtonEl
   return h("button", { type: "button", class: kind, onclick: click }, text);
 }
 
+/** A button with a sign for a name. */
+export function arrow(sign: string, name: string, click: () => void): HTMLButtonElement {
+  const made = button(sign, click);
+  made.ariaLabel = made.title = name;
+  return made;
+}
+
 /** Resolves after some milliseconds. */
 export function sleep(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));

@@ -10,7 +10,7 @@ import { EXAMPLE, formulaField, languageOf, refuseFormula } from "./formulas.js"
 import { type Chosen, type Measure, allowsMatches, choicesOf, chosenOf, fullRulesOf, measuresOf, rulesOf } from "./rules.js";
 import { RulesForm, isPlacement } from "./rules_form.js";
 import { Sample } from "./statistics.js";
-import { policyOfWeights } from "./weighing.js";
+import { playerOf, policyOfWeights } from "./weighing.js";
 
 /** Choices for the number of games, and for the number of pieces after which games are cut. */
 const [GAMES, LIMITS] = [[50, 200, 1000, 5000], [500, 10_000, 100_000, 1_000_000]] as const;
@@ -112,7 +112,7 @@ export class Evaluate implements View {
     const formulas = address.parsed("formulas", (text) => formulasOf(text, MOST - (given?.length ?? 0)));
     this.contestants = [...(given ?? (formulas !== undefined ? [] : wanted.length >= 2 ? wanted : known.slice(0, 2))), ...(formulas ?? []).map((text) => FORMULA + text)].map(fresh);
     this.language = languageOf(app.catalog);
-    this.spread = h("section", { class: "card wide" }, this.title, this.strips.surface.canvas, h("p", { class: "source" }, "A click on a bar opens one of its games in the race. Below the bars is the mean with its 95 % interval."));
+    this.spread = h("section", { class: "card wide" }, this.title, this.strips.surface.canvas, h("p", { class: "source" }, "A click on a bar replays one of its games. Below the bars is the mean with its 95 % interval."));
     this.found.append(
       h("section", { class: "card" }, h("h2", {}, "Mean as games finish"), this.means.tools, this.means.surface.canvas),
       h("section", { class: "card" },
@@ -301,17 +301,12 @@ export class Evaluate implements View {
     }
   }
 
-  /** Address of a race of the same game: the contestant against the next one, or the one before. */
+  /** Address of a replay of a game of a contestant. */
   private gameAt(contestant: number, game: number): string {
-    const { chosen } = this.played!;
-    const player = (side: "a" | "b", { player }: Contestant): Choices => {
-      const formula = formulaOf(player);
-      const edited = this.app.edited.get(player.replace("edited:", ""));
-      return formula !== undefined ? { [`formula_${side}`]: formula } : player.startsWith("edited:") && edited !== undefined ? { [side]: edited.name, [`weights_${side}`]: String(edited.weights) } : { [side]: player };
-    };
-    const one = this.contestants[contestant]!;
-    const other = this.contestants[contestant + 1] ?? this.contestants[contestant - 1] ?? one;
-    return writeAddress("race", { ...choicesOf(this.app, chosen), seed: String(one.games[game]!.seed), ...player("a", one), ...player("b", other) });
+    const { player, games } = this.contestants[contestant]!;
+    const edited = this.app.edited.get(player.replace("edited:", ""));
+    const played = player.startsWith("edited:") && edited !== undefined ? { name: edited.name, formula: undefined, weights: edited.weights } : { name: player, formula: formulaOf(player), weights: undefined };
+    return writeAddress("replay", { ...choicesOf(this.app, this.played!.chosen), seed: String(games[game]!.seed), ...playerOf(played, "player", "") });
   }
 
   private open(contestant: number, game: number): void {

@@ -14,6 +14,7 @@ import { Home } from "./home.js";
 import { remember } from "./kept.js";
 import { Play } from "./play.js";
 import { Race } from "./race.js";
+import { Replay } from "./replay.js";
 import { About } from "./about.js";
 import { Training } from "./training.js";
 import { Sessions } from "./sessions.js";
@@ -26,6 +27,7 @@ const VIEWS: readonly (readonly [name: string, title: string, make: (app: App, a
   ["race", "Race", (app, address) => new Race(app, address)],
   ["play", "Play", (app, address) => new Play(app, address)],
   ["evaluate", "Evaluate", (app, address) => new Evaluate(app, address)],
+  ["replay", "Replay", (app, address) => new Replay(app, address)],
   ["sessions", "Sessions", (app, address) => new Sessions(app, address)],
   ["training", "Training", (app) => new Training(app)],
   ["server", "Server", (app) => new About(app)],

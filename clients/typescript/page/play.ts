@@ -154,7 +154,7 @@ export class Play implements View {
     addEventListener("blur", this.away);
     document.addEventListener("visibilitychange", this.away);
     this.wind();
-    if (this.session === undefined) {
+    if (this.session === undefined || this.app.given !== undefined) {
       this.begin();
     }
   }
@@ -438,12 +438,13 @@ export class Play implements View {
     await this.form.settle();
     const { width, height } = this.form.chosen;
     const old = this.session;
-    this.session = undefined;
+    const { given } = this.app;
+    this.session = this.app.given = undefined;
     this.app.end(old);
     this.session = await this.open(this.seed.value);
-    const first = await this.session.reset();
+    const first = given === undefined ? await this.session.reset() : await this.session.restoreState({ snapshots: given.map(({ state }) => state) });
     const { rules } = this;
-    this.field = new Field(width, rules.height ?? height);
+    this.field = given?.[this.env]!.field.copy() ?? new Field(width, rules.height ?? height);
     this.hand = handOf(first.observations, rules, this.env);
     this.tally = tallyOf(first.infos, this.env);
     this.past = [];

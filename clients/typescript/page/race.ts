@@ -2,10 +2,10 @@
 
 import { type Placements, type Policy, type Session, TetrionError, placementOf } from "../src/index.js";
 import { AutoresetMode, type Rules } from "../src/protocol.js";
-import { type Choices, type Reader, seedOf } from "./address.js";
+import { type Choices, type Reader, seedOf, writeAddress } from "./address.js";
 import { type App, type View, isGone, isSilence } from "./app.js";
 import { Board, Side } from "./board.js";
-import { SeedField, Turns, button, drawnSeed, field, grouped, h, options, select, short, sleep } from "./dom.js";
+import { SeedField, Turns, arrow, button, drawnSeed, field, grouped, h, options, select, short, sleep } from "./dom.js";
 import { Facts } from "./facts.js";
 import { Field } from "./field.js";
 import { handBack, usesKey } from "./focus.js";
@@ -19,7 +19,7 @@ import { Sliders } from "./sliders.js";
 import { NOTHING, type Tally, endInWords, endSpoken, landed, tallyOf } from "./tally.js";
 import { type Term, termsOf } from "./terms.js";
 import { type Cell, LETTERS, lifted } from "./tetromino.js";
-import { type Judgement, type Lead, type Weighing, cellsOf, judgementOf, leads, policyOfWeights, runnerUp, tiesInWords, warmth, wayOf } from "./weighing.js";
+import { type Judgement, type Lead, type Weighing, cellsOf, judgementOf, leads, playerOf, policyOfWeights, runnerUp, tiesInWords, warmth, wayOf } from "./weighing.js";
 
 /** Speeds of the slider, in pieces per second. */
 const SPEEDS = [1, 2, 4, 8, 15, 30, 60, Infinity];
@@ -67,6 +67,8 @@ class Lane {
   readonly source = h("p", { class: "source" });
   /** How the controller plays. */
   readonly way = h("span", { class: "way" });
+  /** Link to its game in the view `replay`. */
+  readonly replay = h("a", { class: "source" }, "Replay");
   /** The controller with its weights; undefined for a formula. */
   controller: Weighing | undefined;
   /** The formula that plays; undefined for a controller. */
@@ -231,10 +233,7 @@ export class Race implements View {
         [lane.name, lane.formula] = [FORMULA, formula];
         continue;
       }
-      const { featureSet } = app.catalog.policies.find(({ name }) => name === lane.name)!;
-      // Sets whose number of features depends on the width have no controllers of other widths than 10.
-      const { columns } = app.catalog.featureSets.find(({ name }) => name === featureSet)!;
-      lane.given = address.parsed(`weights_${lane.side.toLowerCase()}`, (text) => weightsOf(text, columns.length, app.info.limits!.models!.maxWeight));
+      lane.given = app.weightsIn(address, `weights_${lane.side.toLowerCase()}`, lane.name);
     }
     const wanted = Number(address.oneOf("speed", SPEEDS.map(String)) ?? 8);
     this.speed = SPEEDS.indexOf(wanted);
@@ -282,10 +281,8 @@ export class Race implements View {
 
   choices(): Choices {
     const [a, b] = this.lanes;
-    const weights = this.lanes.filter((lane) => lane.isEdited).map(({ side, controller }) => [`weights_${side.toLowerCase()}`, String(controller!.weights)]);
     const speed = SPEEDS[this.speed]!;
-    const player = (name: string, { name: controller, formula }: Lane) => (formula === undefined ? { [name]: controller } : { [`formula_${name}`]: formula });
-    return { ...choicesOf(this.app, this.form.chosen), seed: String(this.seed.value), ...player("a", a), ...player("b", b), ...(speed !== 8 && { speed: String(speed) }), ...Object.fromEntries(weights) };
+    return { ...choicesOf(this.app, this.form.chosen), seed: String(this.seed.value), ...playerChoices(a, "a", "_a"), ...playerChoices(b, "b", "_b"), ...(speed !== 8 && { speed: String(speed) }) };
   }
 
   close(): void {
@@ -441,7 +438,7 @@ export class Race implements View {
           });
           void this.begin();
         });
-        lane.select.replaceChildren(h("span", { class: "badge" }, lane.side), field(`Controller ${lane.side}`, choice), lane.way);
+        lane.select.replaceChildren(h("span", { class: "badge" }, lane.side), field(`Controller ${lane.side}`, choice), lane.way, lane.replay);
       }
       if (lane.formula !== undefined) {
         if (lane.text === undefined) {
@@ -638,6 +635,8 @@ export class Race implements View {
     // Each block of the heat map is two cells high.
     this.root.style.setProperty("--ratio", String(width / (height + ABOVE + (this.rules.hold === true ? 4 : 2))));
     for (const lane of this.lanes) {
+      lane.replay.hidden = this.form.chosen.isMatch;
+      lane.replay.href = writeAddress("replay", { ...choicesOf(this.app, this.form.chosen), seed: String(this.seed.value), ...playerChoices(lane, "player", "") });
       const { chosen } = lane;
       if (chosen !== undefined) {
         const { placements, row, judgement: { first, values } } = chosen;
@@ -732,27 +731,13 @@ export class Race implements View {
   }
 }
 
-/** A button with a sign for a name. */
-function arrow(sign: string, name: string, click: () => void): HTMLButtonElement {
-  const made = button(sign, click);
-  made.ariaLabel = made.title = name;
-  return made;
+/** What plays in a lane, as choices of an address. */
+function playerChoices({ name, formula, isEdited, controller }: Lane, choice: string, suffix: string): Choices {
+  return playerOf({ name, formula, weights: isEdited ? controller!.weights : undefined }, choice, suffix);
 }
 
 function sameWidth(a: Weighing, b: Weighing): boolean {
   return a.columns.length === b.columns.length;
-}
-
-/** Parses the weights in an address. Throws a `RangeError` unless there are `count` weights of at most `largest` in size. */
-function weightsOf(text: string, count: number, largest: number): number[] {
-  const weights = text.split(",").map((weight) => (weight.trim() === "" ? NaN : Number(weight)));
-  if (weights.length !== count || weights.some(Number.isNaN)) {
-    throw new RangeError(`${count} numbers with commas between them`);
-  }
-  if (weights.some((weight) => Math.abs(weight) > largest)) {
-    throw new RangeError(`numbers from ${-largest} to ${largest}`);
-  }
-  return weights;
 }
 
 function speedInWords(speed: number): string {

@@ -115,7 +115,9 @@ export class Rival {
     const { observations, infos } = shared?.first ?? (await this.session!.reset());
     const { rules, env } = this;
     this.held.surface.canvas.hidden = rules.hold !== true;
-    await this.remember({ field: new Field(chosen.width, rules.height ?? chosen.height), hand: handOf(observations, rules, env), tally: tallyOf(infos, env), isOver: false });
+    const field = new Field(chosen.width, rules.height ?? chosen.height);
+    field.agree(boardOf(observations, rules, env));
+    await this.remember({ field, hand: handOf(observations, rules, env), tally: tallyOf(infos, env), isOver: false });
   }
 
   private open(chosen: Chosen, envSeeds: bigint[] = []): Promise<Session> {

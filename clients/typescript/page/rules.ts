@@ -5,7 +5,7 @@ import { type MessageInitShape, create } from "@bufbuild/protobuf";
 
 import { ActionModel, AttackTable, ClearPoints, type GetCatalogResponse, type GetServerInfoResponse, Reach, type Rules, type RulesPreset, RulesSchema, SpinRule } from "../src/protocol.js";
 import { type Choices, type Reader, wholeNumber } from "./address.js";
-import { type Changes, RULES_FIELDS, messageOf } from "./rules_fields.js";
+import { APART, type Changes, RULES_FIELDS, messageOf } from "./rules_fields.js";
 
 /** Rows above a playfield in pictures, for the current piece and for cells above the visible field. */
 export const ABOVE = 4;
@@ -134,20 +134,37 @@ export function fullRulesOf(facts: Facts, chosen: Chosen): Rules {
 
 /** Options of a session: the rules, the environments of one game, and the observations and infos that the page shows. */
 export function configOf(facts: Facts, chosen: Chosen): { rules: MessageInitShape<typeof RulesSchema>; numEnvs: number; observations: string[]; infos: string[] } {
-  const rules = fullRulesOf(facts, chosen);
-  const queue = chosen.preview > 0 ? ["queue"] : [];
+  return { rules: rulesOf(facts, chosen), numEnvs: chosen.isMatch ? 2 : 1, ...shownOf(fullRulesOf(facts, chosen)) };
+}
+
+/** The observations and infos that the page shows of a game under these rules. */
+export function shownOf(rules: Rules): { observations: string[]; infos: string[] } {
+  const queue = (rules.preview ?? 0) > 0 ? ["queue"] : [];
   const held = rules.hold === true ? ["held"] : [];
   const falling = rules.actionModel === ActionModel.KEYPRESS ? ["falling_cells"] : [];
   const clears = countsClears(rules) ? ["attack", "combo", "back_to_back_count"] : [];
   const spin = tellsSpins(rules) ? ["spin"] : [];
   const garbage = hasGarbage(rules) ? ["garbage"] : [];
-  const exchange = chosen.isMatch ? ["sent", "received", "cancelled", "surge", "won"] : [];
+  const exchange = rules.players === 2 ? ["sent", "received", "cancelled", "surge", "won"] : [];
   return {
-    rules: rulesOf(facts, chosen),
-    numEnvs: chosen.isMatch ? 2 : 1,
     observations: ["board", "current", ...queue, ...held, ...falling, ...garbage],
     infos: ["lines", "pieces", "episode_return", ...clears, ...spin, ...exchange],
   };
+}
+
+/** The choices of a form that give these rules, with every field; undefined if a form cannot choose them. */
+export function chosenFrom(facts: Facts, rules: Rules): Chosen | undefined {
+  const known = tetrominoPresets(facts).flatMap((preset) => {
+    const changes = Object.fromEntries(RULES_FIELDS.flatMap(({ path, read }) => (["", read(preset.rules)].includes(read(rules)) ? [] : [[path, read(rules)]])));
+    const { width = 10, preview = 0 } = rules;
+    const chosen = { preset: preset.name, width, height: visibleRows(rules), preview, byKeys: steers(rules), isMatch: rules.players === 2, changes };
+    return [{ chosen, differences: Object.keys(changes).length }];
+  });
+  const fits = known.filter(({ chosen }) => {
+    const full = fullRulesOf(facts, chosen);
+    return APART.every((name) => full[name] === rules[name]) && RULES_FIELDS.every(({ read }) => read(full) === read(rules));
+  });
+  return fits.sort((one, other) => one.differences - other.differences)[0]?.chosen;
 }
 
 /** Rows of the visible field. */

@@ -21,10 +21,10 @@ export interface RulesField {
 }
 
 /** Fields that the form shows elsewhere, and `pieceSet`, whose other pieces the page cannot draw. */
-const APART = ["preset", "width", "height", "rowsAbove", "preview", "actionModel", "players", "pieceSet"];
+export const APART = ["width", "height", "rowsAbove", "preview", "actionModel", "players", "pieceSet"] as const;
 
 /** All other fields, in the protocol's order. */
-export const RULES_FIELDS: readonly RulesField[] = RulesSchema.fields.filter(({ localName }) => !APART.includes(localName)).flatMap((field) => [...fieldsOf(field, [])]);
+export const RULES_FIELDS: readonly RulesField[] = RulesSchema.fields.filter(({ localName }) => !["preset", ...APART].includes(localName)).flatMap((field) => [...fieldsOf(field, [])]);
 
 /** Values of fields as text, by path. */
 export type Changes = Readonly<Record<string, string>>;

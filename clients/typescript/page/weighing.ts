@@ -2,6 +2,7 @@
 
 import type { Placements, Policy } from "../src/index.js";
 import type { Expectation } from "../src/protocol.js";
+import type { Choices } from "./address.js";
 import type { Cell } from "./tetromino.js";
 
 /** A linear controller at some width: its features and their weights. */
@@ -110,4 +111,29 @@ export function warmth({ values }: Judgement): number[] {
 export function cellsOf(placements: Placements, row: number): Cell[] {
   const cells = placements.cells!;
   return [0, 2, 4, 6].map((at): Cell => [cells[8 * row + at]!, cells[8 * row + at + 1]!]);
+}
+
+/** What plays: a controller, perhaps with other weights, or a formula. */
+export interface Player {
+  readonly name: string;
+  readonly formula: string | undefined;
+  /** Weights other than the published ones. */
+  readonly weights: readonly number[] | undefined;
+}
+
+/** A player as choices of an address: the controller as `choice`, a formula and weights with `suffix` at the end of their names. */
+export function playerOf({ name, formula, weights }: Player, choice: string, suffix: string): Choices {
+  return formula !== undefined ? { [`formula${suffix}`]: formula } : { [choice]: name, ...(weights !== undefined && { [`weights${suffix}`]: String(weights) }) };
+}
+
+/** Parses the weights in an address. Throws a `RangeError` unless there are `count` weights of at most `largest` in size. */
+export function weightsOf(text: string, count: number, largest: number): number[] {
+  const weights = text.split(",").map((weight) => (weight.trim() === "" ? NaN : Number(weight)));
+  if (weights.length !== count || weights.some(Number.isNaN)) {
+    throw new RangeError(`${count} numbers with commas between them`);
+  }
+  if (weights.some((weight) => Math.abs(weight) > largest)) {
+    throw new RangeError(`numbers from ${-largest} to ${largest}`);
+  }
+  return weights;
 }

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -1039,7 +1039,7 @@ for (const look of SCREENS) {
   });
 
   test(`fields do not lie upon each other (${look.name})`, async () => {
-    for (const path of ["/#race?rules=guideline", "/#play?rules=simplified&against=bcts", "/#play?rules=tetrio&players=2", "/#race?rules=tetrio&players=2", "/#evaluate?rules=guideline"]) {
+    for (const path of ["/#race?rules=guideline", "/#play?rules=simplified&against=bcts", "/#play?rules=tetrio&players=2", "/#race?rules=tetrio&players=2", "/#evaluate?rules=guideline", "/#replay?rules=simplified&height=6&seed=4&player=dellacherie"]) {
       await on(path, look, async (page) => {
         await page.locator("main .view").waitFor();
         const crowded = await page.evaluate(() => {
@@ -1718,10 +1718,12 @@ test("an evaluation is saved, and its games are opened", async () => {
     assert.equal(Number((await best.textContent()).replaceAll(",", "")), most);
     const seeds = (at) => games[at].map(({ seed }) => seed);
     await best.click();
-    await page.locator(".lane-a canvas.board").waitFor();
+    await page.locator(".seat canvas.board").waitFor();
     const address = new URL(page.url()).hash;
-    const [, seed] = /&seed=(\d+)&a=dellacherie&b=bcts$/.exec(address);
+    const [, seed] = /^#replay\?.*&seed=(\d+)&player=dellacherie$/.exec(address);
     assert.equal(games[0].find((game) => game.seed === seed)?.lines, most, address);
+    const race = await page.getByRole("link", { name: "Race the same game" }).getAttribute("href");
+    assert.equal(race, `#race?rules=simplified&height=10&seed=${seed}&a=dellacherie`);
     await page.goBack();
     const strips = page.locator("canvas.strips");
     const { width, height } = await strips.boundingBox();
@@ -1736,9 +1738,139 @@ test("an evaluation is saved, and its games are opened", async () => {
       }
       return "no bar";
     }, "a bar");
-    await until(async () => /&seed=\d+&a=bcts&b=dellacherie$/.test(page.url()) || page.url(), "a race");
+    await until(async () => /#replay\?.*&seed=\d+&player=bcts$/.test(page.url()) || page.url(), "a replay");
     assert.ok(seeds(1).includes(/&seed=(\d+)&/.exec(page.url())[1]), page.url());
   });
+});
+
+/** Recordings that a command of the program leaves in a folder, by the names of their files. */
+async function recorded(...command) {
+  const folder = await mkdtemp(join(tmpdir(), "tetrion-page-"));
+  try {
+    const program = spawn(process.env.TETRION_BINARY, [...command, "--record-dir", folder], { stdio: "ignore" });
+    assert.deepEqual(await once(program, "exit"), [0, null]);
+    const names = (await readdir(folder)).sort();
+    return Object.fromEntries(await Promise.all(names.map(async (name) => [name, JSON.parse(await readFile(join(folder, name), "utf8"))])));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+const evaluation = (rules, player, pieces, ...flags) => recorded("evaluate", player, "--rules", rules, "--games", "1", "--seed", "7", "--max-pieces", String(pieces), "--record", "best", ...flags);
+const duel = () => recorded("match", "dt-10", "bcts", "--rules", "tetrio", "--pairs", "1", "--seed", "1", "--max-pieces", "30");
+const fileOf = (recording, name = "game.json") => ({ name, mimeType: "application/json", buffer: Buffer.from(typeof recording === "string" ? recording : JSON.stringify(recording)) });
+const proven = (page) => page.locator(".proof").textContent();
+const proves = (page, words) => until(async () => (await proven(page)).includes(words) || proven(page), words);
+
+test("a recorded game is played again, judged, and carried by a link", async () => {
+  const { "dellacherie-best.json": recording } = await evaluation("simplified", "dellacherie", 40, "--height", "10");
+  await on("/#replay", DESKTOP, async (page) => {
+    await page.locator("#recording").setInputFiles(fileOf(recording));
+    await proves(page, "As recorded: 40 placements, every landing, the totals, and the last playfield");
+    const label = () => page.locator(".seat canvas.board").getAttribute("aria-label");
+    await page.locator("main").focus();
+    for (const [key, step] of [["End", 40], ["ArrowLeft", 39], ["ArrowLeft", 38], ["Home", 0], ["ArrowRight", 1]]) {
+      await page.keyboard.press(key);
+      await until(async () => (await label()).includes(`after step ${step}:`) || label(), `step ${step}`);
+      assert.match(await label(), new RegExp(`, ${step} pieces, `));
+    }
+    await page.keyboard.press("End");
+    assert.match(await label(), new RegExp(`: ${recording.outcome.lines} lines, 40 pieces`));
+    await page.getByLabel("Judged by").selectOption("dellacherie");
+    await page.getByText("40 of 40 choices are the best for dellacherie.").waitFor();
+    assert.equal(await page.locator(".blunders button").count(), 0);
+    await page.getByLabel("Judged by").selectOption("dt-10");
+    await page.getByText(/^\d+ of 40 choices are the best for dt-10\.$/).waitFor();
+    const worst = page.locator(".blunders button").first();
+    const [, piece, rank] = /^Piece (\d+): number (\d+) of \d+, loses /.exec(await worst.textContent());
+    await worst.click();
+    await until(async () => (await label()).includes(`after step ${piece - 1}:`) || label(), `the blunder of piece ${piece}`);
+    await page.getByText(new RegExp(`columns .* For dt-10: number ${rank} of `)).waitFor();
+    // The bars lead to the same step.
+    const bars = page.locator("canvas.losses");
+    const { width } = await bars.boundingBox();
+    await page.getByRole("button", { name: "To the start" }).click();
+    await bars.click({ position: { x: ((piece - 0.5) / 40) * width, y: 50 } });
+    await until(async () => (await label()).includes(`after step ${piece - 1}:`) || label(), "the blunder by its bar");
+    assert.match(page.url(), new RegExp(`#replay\\?game=[-\\w]+&step=${piece - 1}&judge=dt-10$`));
+    await page.reload();
+    await proves(page, "As recorded: 40 placements");
+    await until(async () => (await label()).includes(`after step ${piece - 1}:`) || label(), "the step of the address");
+    assert.deepEqual(JSON.parse(await saved(page, "Save")), recording);
+    // It goes on by hand from there.
+    await page.getByRole("button", { name: "Play on from here" }).click();
+    const hand = page.locator(".play .playfield canvas.board");
+    await until(async () => new RegExp(`, ${piece - 1} pieces, `).test(await hand.getAttribute("aria-label")) || hand.getAttribute("aria-label"), "the game goes on");
+  });
+});
+
+test("a recorded match shows both sides, and a game of keys every key", async () => {
+  const { "dt-10-vs-bcts-0-1.json": match } = await duel();
+  const { "tetrion-guideline-best.json": keys } = await evaluation("guideline,action_model=keypress", "tetrion-guideline", 6);
+  await on("/#replay", DESKTOP, async (page) => {
+    await page.locator("#recording").setInputFiles(fileOf(match));
+    await proves(page, `As recorded: ${match.actions.length} placements`);
+    const labels = () => page.locator(".seat canvas.board").evaluateAll((all) => all.map(({ ariaLabel }) => ariaLabel));
+    await page.getByRole("button", { name: "To the end" }).click();
+    await until(async () => (await labels()).every((label, at) => label.startsWith(["dt-10", "bcts"][at]) && label.includes(`: ${[match, match.opponent][at].outcome.lines} lines, `)) || labels(), "both sides at the end");
+    await page.getByLabel("Side", { exact: true }).selectOption("bcts");
+    await page.getByLabel("Judged by").selectOption("bcts");
+    await page.getByText(new RegExp(`^(\\d+) of \\1 choices are the best for bcts\\.$`)).waitFor();
+    await page.getByRole("button", { name: "To the start" }).click();
+    await page.getByRole("button", { name: "Play on from here" }).click();
+    await page.getByRole("button", { name: "Rematch" }).waitFor();
+    assert.match(page.url(), /#play\?rules=tetrio&players=2&seed=\d+&against=[-\w]+&side=2$/);
+    await page.goBack();
+    await page.locator("#recording").setInputFiles(fileOf(keys));
+    await proves(page, `As recorded: ${keys.actions.length} keys`);
+    assert.equal(await page.locator("canvas.losses").isVisible(), false);
+  });
+});
+
+test("a recording that is forged, cut or of other rules is refused, with the place", async () => {
+  const { "dellacherie-best.json": recording } = await evaluation("simplified", "dellacherie", 40, "--height", "10");
+  const { "dt-10-vs-bcts-0-1.json": match } = await duel();
+  const { outcome } = recording;
+  const bytes = Buffer.from(recording.landingLines, "base64");
+  const place = bytes.findIndex((lines) => lines > 0);
+  const others = Buffer.from(bytes.map((lines, at) => (at === place ? lines - 1 : lines)));
+  const turned = recording.actions.map((action, at) => (at === 5 ? 40_000 : action));
+  const CASES = [
+    [{ ...recording, landingLines: others.toString("base64") }, `Not as recorded: step ${place + 1}, piece ${place + 1}: ${bytes[place]} lines, recorded ${bytes[place] - 1}`],
+    [{ ...recording, actions: turned }, "Not as recorded: step 6: "],
+    [{ ...recording, seed: "8" }, "Not as recorded: "],
+    [{ ...recording, landingLines: bytes.subarray(0, 39).toString("base64") }, "Not as recorded: step 40, piece 40: "],
+    [{ ...recording, outcome: { ...outcome, lines: "99" } }, `Not as recorded: at the end: ${outcome.lines} lines, recorded 99`],
+    [{ ...recording, outcome: { ...outcome, score: 0.5 } }, "Not as recorded: at the end: "],
+    [{ ...recording, outcome: { ...outcome, end: "EPISODE_END_TOPPED_OUT" } }, "Not as recorded: at the end: not ended, recorded topped out"],
+    [{ ...recording, outcome: { ...outcome, rows: [...outcome.rows.slice(0, -1), "#.........".slice(0, 10)] } }, "Not as recorded: at the end: row 0 of the playfield is "],
+    [{ ...match, opponent: { ...match.opponent, outcome: { ...match.opponent.outcome, pieces: "31" } } }, "Not as recorded: opponent: at the end: "],
+    [{ ...match, opponent: undefined }, "game.json cannot be replayed: opponent is missing, but rules.players is 2"],
+    [{ ...recording, rulesVersion: "9" }, 'game.json cannot be replayed: rules_version is "9", expected '],
+    [{ ...recording, rules: undefined }, "game.json cannot be replayed: rules is missing"],
+    [{ ...recording, rules: { ...recording.rules, width: 99 } }, "game.json cannot be replayed: config.rules.width: width is 99"],
+    [JSON.stringify(recording).slice(0, 400), "game.json cannot be replayed: it is not a recording in JSON: "],
+    ["", "game.json cannot be replayed: it has 0 bytes"],
+    ["no recording", "game.json cannot be replayed: it is neither a recording in JSON, which begins with {, nor one in binary form: "],
+  ];
+  await on("/#replay", DESKTOP, async (page) => {
+    const says = async () => `${await proven(page)} ${await page.locator("#notice").textContent()}`;
+    for (const [forged, words] of CASES) {
+      await page.locator("#recording").setInputFiles(fileOf(forged));
+      await until(async () => (await says()).includes(words) || says(), words);
+    }
+  }, { expected: ["400"] });
+  for (const [path, words] of [
+    ["/#replay?game=abc", "The link cannot be replayed: the link is cut or changed: its game cannot be unpacked"],
+    ["/#replay?seed=1&player=nobody", "player=nobody, expected one of dellacherie, "],
+    ["/#replay?seed=1&formula=-hole", 'The game cannot be replayed: policies[0].formula.text: nothing is called "hole", did you mean "holes"?'],
+    ["/#replay?seed=-1&player=bcts", "seed=-1, expected a whole number from 0 to "],
+  ]) {
+    await on(path, DESKTOP, async (page) => {
+      const notice = page.locator("#notice");
+      await until(async () => (await notice.textContent()).includes(words) || notice.textContent(), words);
+    }, { expected: ["400"] });
+  }
 });
 
 test("the address has what is chosen, and brings it back", async () => {
@@ -2137,7 +2269,7 @@ const AXE = await readFile(new URL("node_modules/axe-core/axe.min.js", import.me
 
 for (const look of [LOOKS[0], LOOKS[3], { ...SCREENS[4], scheme: "light" }]) {
   test(`axe finds nothing to be mended (${look.name})`, async () => {
-    for (const path of ["/", "/#race?rules=guideline", "/#play", "/#play?rules=simplified&against=bcts", "/#play?rules=tetrio&players=2", "/#evaluate?rules=tetrio", "/#sessions", "/#training", "/#server", "/docs/watching.html", "/docs/operating.html"]) {
+    for (const path of ["/", "/#race?rules=guideline", "/#play", "/#play?rules=simplified&against=bcts", "/#play?rules=tetrio&players=2", "/#evaluate?rules=tetrio", "/#replay?rules=simplified&height=6&seed=4&formula=-holes", "/#sessions", "/#training", "/#server", "/docs/watching.html", "/docs/operating.html"]) {
       await on(path, look, async (page) => {
         await page.locator("main > .view, main > .document").waitFor();
         await page.waitForTimeout(300);
