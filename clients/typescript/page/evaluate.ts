@@ -8,7 +8,7 @@ import { type Point, type Series, LineChart, StripChart, csvOf } from "./charts.
 import { SeedField, button, field, grouped, h, options, save, scroll, select, short } from "./dom.js";
 import { EXAMPLE, formulaField, languageOf, refuseFormula } from "./formulas.js";
 import { type Chosen, type Measure, allowsMatches, choicesOf, chosenOf, fullRulesOf, measuresOf, rulesOf } from "./rules.js";
-import { RulesForm, isPlacement } from "./rules_form.js";
+import { RulesForm } from "./rules_form.js";
 import { Sample } from "./statistics.js";
 import { playerOf, policyOfWeights } from "./weighing.js";
 
@@ -93,7 +93,7 @@ export class Evaluate implements View {
   private shown = false;
 
   constructor(private readonly app: App, address: Reader) {
-    this.form = new RulesForm(app, { ...chosenOf(app.catalog.rulesPresets[0]!), height: 10 }, address, () => this.chose(), { wanted: isPlacement });
+    this.form = new RulesForm(app, { ...chosenOf(app.catalog.rulesPresets[0]!), height: 10 }, address, () => this.chose());
     this.games = select(GAMES.map((number) => [String(number), grouped(number)] as const), address.oneOf("games", GAMES.map(String)) ?? "200", () => this.app.changed());
     this.limit = select(LIMITS.map((number) => [String(number), `${number === 1e6 ? "a million" : grouped(number)} pieces`] as const), address.oneOf("pieces", LIMITS.map(String)) ?? "100000", () => this.app.changed());
     this.seed = new SeedField(address.parsed("seed", seedOf) ?? 1n, () => this.app.changed());

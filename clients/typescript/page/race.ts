@@ -1,7 +1,7 @@
 // The view "Race": two players on the same pieces, controllers or formulas, with their choices and the effect of their weights.
 
 import { type Placements, type Policy, type Session, TetrionError, placementOf } from "../src/index.js";
-import { AutoresetMode, type Rules } from "../src/protocol.js";
+import { ActionModel, AutoresetMode, type Rules } from "../src/protocol.js";
 import { type Choices, type Reader, seedOf, writeAddress } from "./address.js";
 import { type App, type View, isGone, isSilence } from "./app.js";
 import { Board, Side } from "./board.js";
@@ -11,10 +11,11 @@ import { Field } from "./field.js";
 import { handBack, usesKey } from "./focus.js";
 import { EXAMPLE, formulaField, languageOf, refuseFormula } from "./formulas.js";
 import { Heat } from "./heat.js";
+import { type Taken, land } from "./landing.js";
 import { type Hand, NO_PIECES, boardOf, choosing, comingInWords, handOf, incoming, placed } from "./pieces.js";
 import { reasons, signed } from "./reasons.js";
 import { ABOVE, type Chosen, choicesOf, chosenOf, configOf } from "./rules.js";
-import { RulesForm, isPlacement } from "./rules_form.js";
+import { RulesForm } from "./rules_form.js";
 import { Sliders } from "./sliders.js";
 import { NOTHING, type Tally, endInWords, endSpoken, landed, tallyOf } from "./tally.js";
 import { type Term, termsOf } from "./terms.js";
@@ -48,8 +49,8 @@ interface Moment {
   readonly lanes: readonly Standing[];
   /** Snapshots of the session; only some moments have them, and steps lead to the others. */
   states?: Uint8Array[];
-  /** The step that was taken from here. */
-  step?: { readonly actions: readonly number[]; readonly envIds: readonly number[] };
+  /** The calls that led on from here. */
+  taken?: readonly Taken[];
 }
 
 /** One of the two players. */
@@ -222,7 +223,7 @@ export class Race implements View {
   constructor(private readonly app: App, address: Reader) {
     const first = app.catalog.rulesPresets[0]!;
     // Ten rows, as in much of the literature: even good controllers lose there.
-    this.form = new RulesForm(app, { ...chosenOf(first), height: 10 }, address, () => void this.begin(), { wanted: isPlacement, matches: true });
+    this.form = new RulesForm(app, { ...chosenOf(first), height: 10 }, address, () => void this.begin(), { matches: true });
     this.seed = new SeedField(address.parsed("seed", seedOf) ?? 1n, () => void this.begin());
     const names = app.controllers(this.form.chosen.width).map(({ name }) => name);
     const named = (side: string, wanted: string, other: number) => address.oneOf(side, names) ?? (names.includes(wanted) ? wanted : names[other] ?? names[0]!);
@@ -358,8 +359,8 @@ export class Race implements View {
     const { past } = this;
     const from = past.findLastIndex(({ states }) => states !== undefined);
     await session.restoreState({ snapshots: past[from]!.states! });
-    for (const { step } of past.slice(from, -1)) {
-      await session.step([...step!.actions], { envIds: [...step!.envIds] });
+    for (const { actions, envIds } of past.slice(from, -1).flatMap(({ taken }) => taken!)) {
+      await session.step([...actions], { envIds: [...envIds] });
     }
   }
 
@@ -535,28 +536,31 @@ export class Race implements View {
     if (chosen.length < playing.length) {
       return await this.look(); // the last look was cut short
     }
-    const actions = chosen.map(({ placements, row }) => placements.actions[row]!);
-    const envIds = playing.map(({ env }) => env);
-    if (playing.length === 2 && !this.form.chosen.isMatch && this.fork === undefined && actions[0] !== actions[1]) {
+    const aimed = chosen.map(({ placements, row }, at) => ({
+      env: playing[at]!.env, action: placements.actions[row]!, placement: placements.placements[row]!, pieces: playing[at]!.tally.pieces, clears: placements.terminated[row] === 0 || placements.lines[row]! > 0,
+    }));
+    if (playing.length === 2 && !this.form.chosen.isMatch && this.fork === undefined && aimed[0]!.placement !== aimed[1]!.placement) {
       // It may be wanted after its surroundings are forgotten.
       now.states ??= await this.alive((session) => session.saveState());
       this.fork = now;
     }
     this.isAhead = true;
-    const { observations, infos, terminated } = await this.alive((session) => session.step(actions, { envIds }));
+    const { landings, taken } = await land((call) => this.alive(call), aimed);
     this.isAhead = false;
-    now.step = { actions, envIds };
+    now.taken = taken;
     this.pieces++;
     const { rules } = this;
     playing.forEach((lane, at) => {
-      const { placements, row, cells, kind } = chosen[at]!;
-      const lost = placements.terminated[row] === 1;
-      lane.field.land(kind, cells, !lost || placements.lines[row]! > 0);
-      lane.field.agree(boardOf(observations, rules, at));
-      lane.hand = handOf(observations, rules, at);
-      lane.tally = landed(lane.tally, infos, kind, lane.field.top === 0, at).tally;
+      const { cells, kind } = chosen[at]!;
+      const { step: { observations, infos, terminated }, row, clears } = landings[at]!;
+      const board = boardOf(observations, rules, row);
+      // A piece that falls on its way may come to rest elsewhere.
+      lane.field.land(kind, (rules.actionModel === ActionModel.KEYPRESS ? lane.field.landing(kind, cells, board) : cells) ?? [], clears);
+      lane.field.agree(board);
+      lane.hand = handOf(observations, rules, row);
+      lane.tally = landed(lane.tally, infos, kind, lane.field.top === 0, row).tally;
       lane.chosen = undefined;
-      if (terminated[at] === 1) {
+      if (terminated[row] === 1) {
         lane.over = endInWords(lane.tally);
       }
     });

@@ -10,6 +10,7 @@ import { Board, Row } from "./board.js";
 import { Turns, grouped, h } from "./dom.js";
 import { Facts } from "./facts.js";
 import { Field } from "./field.js";
+import { land } from "./landing.js";
 import { type Hand, boardOf, comingInWords, handOf, incoming, placed } from "./pieces.js";
 import { ABOVE, type Chosen, configOf, visibleRows } from "./rules.js";
 import { type Tally, endInWords, endSpoken, landed, tallyOf } from "./tally.js";
@@ -164,16 +165,10 @@ export class Rival {
 
   /** Lands a piece. */
   private async land(): Promise<void> {
-    let choice = await this.choice();
-    let step = await this.alive((session) => session.step([choice.action]));
-    // After each key the way to the placement is computed again.
-    while (step.infos.pieces![0] === this.now.tally.pieces && step.terminated[0] === 0) {
-      const { placements, actions, terminated, lines } = await this.alive((session) => session.enumeratePlacements({ includeCells: true }));
-      const row = Math.max(0, placements.indexOf(choice.placement));
-      choice = { ...choice, action: actions[row]!, clears: terminated[row] === 0 || lines[row]! > 0 };
-      step = await this.alive((session) => session.step([choice.action]));
-    }
-    await this.take(step, choice);
+    const choice = await this.choice();
+    const { landings } = await land((call) => this.alive(call), [{ ...choice, env: this.env, pieces: this.now.tally.pieces }]);
+    const { step, clears } = landings[0]!;
+    await this.take(step, { ...choice, clears });
   }
 
   private async choice(): Promise<Choice> {

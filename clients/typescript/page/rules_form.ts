@@ -1,18 +1,12 @@
 // The form for the rules: a preset, its size, the control, and every other field.
 
 import { TetrionError } from "../src/index.js";
-import { ActionModel, type RulesPreset } from "../src/protocol.js";
+import { type RulesPreset } from "../src/protocol.js";
 import type { Reader } from "./address.js";
 import type { App } from "./app.js";
 import { Turns, field, folding, h, number, report, select, text } from "./dom.js";
 import { type Chosen, type Offer, allowsMatches, boundsOf, chosenOf, configOf, fullRulesOf, namesSpots, readChosen, tetrominoPresets } from "./rules.js";
 import { RULES_FIELDS, type RulesField } from "./rules_fields.js";
-
-/** Options of a form. */
-export interface FormOptions extends Offer {
-  /** Filter of the presets; all presets with tetrominoes by default. */
-  readonly wanted?: (preset: RulesPreset) => boolean;
-}
 
 /** The form. Calls `change` with every choice that the server accepts. */
 export class RulesForm {
@@ -36,9 +30,9 @@ export class RulesForm {
     usual: Chosen,
     reader: Reader,
     private readonly change: (chosen: Chosen) => void,
-    private readonly offer: FormOptions = {},
+    private readonly offer: Offer = {},
   ) {
-    this.presets = tetrominoPresets(app).filter(offer.wanted ?? (() => true));
+    this.presets = tetrominoPresets(app);
     this.chosen = readChosen(app, this.presets, reader, usual, offer);
     this.isSettled = Object.keys(this.chosen.changes).length === 0 && !this.chosen.isMatch;
     this.draw();
@@ -150,9 +144,4 @@ export class RulesForm {
 function inWords(name: string): string {
   const words = name.replaceAll("_", " ").replaceAll(".", ": ");
   return words.charAt(0).toUpperCase() + words.slice(1);
-}
-
-/** Whether one step of a preset is one piece. */
-export function isPlacement(preset: RulesPreset): boolean {
-  return preset.rules?.actionModel === ActionModel.PLACEMENT;
 }

@@ -14,7 +14,6 @@ import { type Act, Keyboard, Repeats } from "../page/keyboard.js";
 import { type Hand, boardOf, choosing, comingInWords, handOf } from "../page/pieces.js";
 import { type Chosen, STEPS_PER_SECOND, TIMING, allowsMatches, choicesOf, chosenOf, configOf, measuresOf, readChosen, sizeInWords, tetrominoPresets, visibleRows } from "../page/rules.js";
 import { RULES_FIELDS, messageOf } from "../page/rules_fields.js";
-import { isPlacement } from "../page/rules_form.js";
 import { curveOf, unitOf } from "../page/runs.js";
 import { axisOf, brief } from "../page/scale.js";
 import { snippets } from "../page/snippets.js";
@@ -637,7 +636,7 @@ test("snippets name the server, and a token where it needs one", () => {
   }
 });
 
-test("what can be counted of a game, by every preset that places pieces", async () => {
+test("what can be counted of a game, by every preset", async () => {
   const measures: Record<string, readonly string[]> = {
     simplified: ["lines"],
     survey: ["lines"],
@@ -645,9 +644,10 @@ test("what can be counted of a game, by every preset that places pieces", async 
     leiden: ["lines"],
     guideline: ["lines", "points", "lines sent"],
     nes: ["lines", "points"],
+    lab: ["lines"],
     ...Object.fromEntries(VERSUS.map((name) => [name, ["lines", "points", "lines sent"]])),
   };
-  for (const { name, rules } of tetrominoPresets(app).filter(isPlacement)) {
+  for (const { name, rules } of tetrominoPresets(app)) {
     assert.deepEqual(measuresOf(rules!), measures[name], name);
   }
   const guideline = await rulesOf("guideline");

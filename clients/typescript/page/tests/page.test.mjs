@@ -437,6 +437,24 @@ test("weights that are changed change the choices, and can be evaluated", async 
   });
 });
 
+test("under rules of keys controllers race as the server plays them, and go back", async () => {
+  const client = connect(server.address, { transport: grpc });
+  const players = ["lab-optimised", "lab-uniform"];
+  const { games } = await client.evaluateAll({ rules: { preset: "lab", height: 8 }, policies: players, seeds: [3n] });
+  client.close();
+  const ends = players.map((_, at) => [Number(games.lines[at]), Number(games.pieces[at])]);
+  await on("/#race?rules=lab&height=8&seed=3&a=lab-optimised&b=lab-uniform&speed=Infinity", DESKTOP, async (page) => {
+    const both = async () => [await standing(page, ".lane-a"), await standing(page, ".lane-b")];
+    await until(async () => String(await both()) === String(ends) || both(), `games that end at ${ends}`, 60_000);
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByRole("button", { name: "Back" }).click();
+    const before = ends.map(([, pieces]) => Math.min(pieces, Math.max(ends[0][1], ends[1][1]) - 1));
+    await until(async () => String((await both()).map(([, pieces]) => pieces)) === String(before) || both(), "one piece less");
+    await page.getByRole("button", { name: "Step" }).click();
+    await until(async () => String(await both()) === String(ends) || both(), "and the end again");
+  });
+});
+
 test("a formula races as the server plays it, and is rewritten during the game", async () => {
   const formula = "-holes^2 - max(0, max_height - 4)^2 - bumpiness + pieces/1000*lines_cleared";
   const [game] = await evaluated("--formula", formula, "--height", "10", "--games", "1", "--seed", "4");
@@ -1824,6 +1842,23 @@ test("a recorded match shows both sides, and a game of keys every key", async ()
     await page.locator("#recording").setInputFiles(fileOf(keys));
     await proves(page, `As recorded: ${keys.actions.length} keys`);
     assert.equal(await page.locator("canvas.losses").isVisible(), false);
+  });
+});
+
+test("rules of keys are evaluated as the program does, and a game is replayed key by key", async () => {
+  const games = await evaluated("lab-optimised", "--rules", "lab", "--max-pieces", "500", "--games", "50", "--seed", "1");
+  await on("/#evaluate?rules=lab&games=50&pieces=500&controllers=lab-optimised", DESKTOP, async (page) => {
+    await page.getByRole("button", { name: "Evaluate" }).click();
+    await page.getByText(/^50 games in /).waitFor();
+    const least = page.locator("tbody tr").first().getByRole("link").first();
+    assert.equal(await count(least), Math.min(...games.map(({ lines }) => lines)));
+    await least.click();
+    await proves(page, "As recorded: ");
+    assert.match(await proven(page), / keys, /);
+    const [, seed] = /^#replay\?rules=lab&seed=(\d+)&player=lab-optimised$/.exec(new URL(page.url()).hash);
+    const { lines, pieces } = games.find((game) => game.seed === seed);
+    await page.getByRole("button", { name: "To the end" }).click();
+    await until(async () => String(await standing(page, ".seat")) === String([lines, pieces]) || standing(page, ".seat"), "the end of the game");
   });
 });
 
