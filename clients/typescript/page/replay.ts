@@ -69,7 +69,7 @@ export class Replay implements View {
   private readonly move = h("p", {});
   private readonly judged: HTMLElement;
   private readonly shownGame: HTMLElement;
-  private readonly links = h("div", { class: "row" });
+  private readonly links = h("div", { class: "fields" });
   private course: Course | undefined;
   /** Text of the game for the address; undefined if it is too long, or if `source` has it. */
   private text: string | undefined;

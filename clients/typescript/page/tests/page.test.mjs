@@ -850,7 +850,7 @@ test("it can be used with the keyboard alone", async () => {
     for (const name of ["Skip to the content", "Race", "Play", "Pause", "Speed", "Rules", "Width", "Seed", "Controller A"]) {
       assert.ok(seen.includes(name), `${name} is not among ${seen}`);
     }
-    await page.getByRole("link", { name: "Play" }).focus();
+    await page.getByRole("link", { name: "Play", exact: true }).focus();
     await page.keyboard.press("Enter");
     await until(async () => (await page.title()) === "Play · Tetrion" || page.title(), "another view");
     await page.getByRole("link", { name: "Skip to the content" }).focus();
@@ -1181,7 +1181,7 @@ test("after the pointer has used a control, keys are the game's again", async ()
     await page.keyboard.press(" ");
     await until(async () => (await count(pieces)) === 1 || count(pieces), "after a box was ticked, too");
     assert.equal(await page.getByLabel("Pieces fall by themselves").isChecked(), false);
-    await page.getByRole("link", { name: "Play" }).click();
+    await page.getByRole("link", { name: "Play", exact: true }).click();
     await page.keyboard.press(" ");
     await until(async () => (await count(pieces)) === 2 || count(pieces), "after a link, too");
     for (const [at, name] of ["Copy link", /Colours/, /Theme/].entries()) {
@@ -1343,7 +1343,7 @@ test("time begins with the first move, and stops in a pause", async () => {
     // Another view is a pause too.
     await page.getByRole("link", { name: "Server" }).click();
     await stands("another view");
-    await page.getByRole("link", { name: "Play" }).click();
+    await page.getByRole("link", { name: "Play", exact: true }).click();
     await page.getByRole("button", { name: "Go on" }).click();
     await goesOn("back");
     // After an undo the piece waits for its player again.
