@@ -6,7 +6,7 @@
 // the same position, and step k of the chunk is taken by those from the k-th on. In the end each stands at a position of its own, and
 // one call saves them all.
 
-import { type Placements, type Policy, type Session, type Step, TetrionError } from "../src/index.js";
+import { type PlacementOptions, type Placements, type Session, type Step, TetrionError } from "../src/index.js";
 import { ActionModel, AutoresetMode, EpisodeEnd, type RecordedOutcome, type Recording, type Rules } from "../src/protocol.js";
 import type { App } from "./app.js";
 import { Field } from "./field.js";
@@ -14,7 +14,7 @@ import { type Hand, boardOf, handOf, placed } from "./pieces.js";
 import { shownOf } from "./rules.js";
 import { type Tally, landed, tallyOf } from "./tally.js";
 import type { Cell } from "./tetromino.js";
-import { cellsOf } from "./weighing.js";
+import { cellsOf, judgementOf } from "./weighing.js";
 
 /** Maximum number of steps that the page plays, and keeps in memory. */
 export const MOST_STEPS = 20_000;
@@ -41,6 +41,11 @@ export interface Standing {
   /** The next placement of the record; undefined at its end, and in games of keys. */
   choice?: Choice | undefined;
 }
+
+/** Whose values count: those of a policy, or the exact ones, which are lines. */
+export type Judge = Pick<PlacementOptions, "policy" | "includeOptimalValues">;
+/** The exact values. */
+export const EXACT: Judge = { includeOptimalValues: true };
 
 /** What a player makes of a placement that the record chose. */
 export interface Verdict {
@@ -125,7 +130,7 @@ export class Course {
   }
 
   /** Lets a player judge the choices of a side. Calls `told` as verdicts are added. */
-  async judge(policy: Policy, side: number, signal: AbortSignal, told: () => void): Promise<void> {
+  async judge(judge: Judge, side: number, signal: AbortSignal, told: () => void): Promise<void> {
     const verdicts: (Verdict | undefined)[] = (this.verdicts[side] = []);
     for (let from = 0; this.isPlaced && from < this.moments.length - 1; from += CHUNK) {
       signal.throwIfAborted();
@@ -133,15 +138,28 @@ export class Course {
       if (steps.length === 0) {
         continue;
       }
-      const placements = await this.app.client.enumeratePlacements({ snapshots: steps.map((step) => this.moments[step]![side]!.state) }, { policy, signal });
+      const placements = await this.app.client.enumeratePlacements({ snapshots: steps.map((step) => this.moments[step]![side]!.state) }, { ...judge, signal });
       steps.forEach((step, at) => (verdicts[step] = verdictOn(placements, at, this.sides[side]!.actions[step]!)));
       told();
     }
   }
 
+  /** Whether the server knows the exact values of these playfields. */
+  async hasExactValues(): Promise<boolean> {
+    try {
+      await this.look(EXACT, 0, 0);
+      return this.isPlaced;
+    } catch (problem) {
+      if (problem instanceof TetrionError && problem.reason !== "") {
+        return false;
+      }
+      throw problem;
+    }
+  }
+
   /** The placements of a side after some steps, with the values that a player gives them, and the row that the record chose. */
-  async look(policy: Policy, side: number, step: number, signal: AbortSignal): Promise<{ placements: Placements; row: number }> {
-    const placements = await this.app.client.enumeratePlacements({ snapshots: [this.moments[step]![side]!.state] }, { policy, includeCells: true, signal });
+  async look(judge: Judge, side: number, step: number, signal?: AbortSignal): Promise<{ placements: Placements; row: number }> {
+    const placements = await this.app.client.enumeratePlacements({ snapshots: [this.moments[step]![side]!.state] }, { ...judge, includeCells: true, signal });
     return { placements, row: placements.actions.indexOf(this.sides[side]!.actions[step]!) };
   }
 
@@ -296,18 +314,16 @@ function fallingOf({ observations: { falling_cells: cells } }: { readonly observ
 }
 
 /** The verdict on an action in a position of an answer. */
-function verdictOn({ rowOffsets, actions, policyValues, policyChoices }: Placements, position: number, action: number): Verdict | undefined {
-  const [first, end] = [rowOffsets[position]!, rowOffsets[position + 1]!];
-  const row = actions.subarray(first, end).indexOf(action);
+function verdictOn(placements: Placements, position: number, action: number): Verdict | undefined {
+  const { first, values, best } = judgementOf(placements, position);
+  const row = placements.actions.subarray(first, first + values.length).indexOf(action);
   if (row < 0) {
     return undefined;
   }
-  const values = policyValues!.subarray(first, end);
   const among = values.filter(Number.isFinite).length;
-  const best = values[policyChoices![position]! - first]!;
-  const value = values[row]!;
-  if (value === best) {
+  const [most, value] = [values[best - first]!, values[row]!];
+  if (value === most) {
     return { rank: 1, among, loss: 0 };
   }
-  return Number.isFinite(value) ? { rank: values.filter((other) => other > value).length + 1, among, loss: best - value } : { rank: NaN, among, loss: Infinity };
+  return Number.isFinite(value) ? { rank: values.filter((other) => other > value).length + 1, among, loss: most - value } : { rank: NaN, among, loss: Infinity };
 }

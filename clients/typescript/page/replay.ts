@@ -6,7 +6,7 @@ import type { Recording } from "../src/protocol.js";
 import { type Choices, type Reader, seedOf, writeAddress } from "./address.js";
 import { type App, type View, inWords, isGone } from "./app.js";
 import { Board, Side } from "./board.js";
-import { type Choice, Course, MOST_STEPS, type Standing, type Verdict } from "./course.js";
+import { type Choice, Course, EXACT, type Judge, MOST_STEPS, type Standing, type Verdict } from "./course.js";
 import { arrow, button, copyButton, drawnSeed, field, grouped, h, save, select, short, sleep } from "./dom.js";
 import { Facts } from "./facts.js";
 import { handBack, usesKey } from "./focus.js";
@@ -25,6 +25,9 @@ const SPEEDS = ["1", "4", "10", "30"];
 const PATIENCE = 120;
 /** Number of listed blunders. */
 const MOST_BLUNDERS = 6;
+
+/** The player by exact values, on playfields that have them: its losses are lines, the regret of a choice. */
+const OPTIMUM = "optimal";
 
 /** A game of an evaluation, which the server plays anew. */
 interface Source {
@@ -61,6 +64,7 @@ export class Replay implements View {
   private readonly count = h("output", {}, "");
   private readonly playButton = button("Play", () => this.toggle(), "primary");
   private readonly speed: HTMLSelectElement;
+  private readonly judgeField = h("div");
   private readonly judges = h("div", { class: "fields judges" });
   private readonly losses = new Losses((step) => this.go(step));
   private readonly sum = h("p", { class: "remark" });
@@ -93,8 +97,7 @@ export class Replay implements View {
   private works = 0;
 
   constructor(private readonly app: App, address: Reader) {
-    const names = app.controllers(10).map(({ name }) => name);
-    this.judge = address.oneOf("judge", names);
+    this.judge = address.oneOf("judge", [...app.controllers(10).map(({ name }) => name), OPTIMUM]);
     this.wanted = address.parsed("step", (text) => Number(seedOf(text)));
     this.speed = select(SPEEDS.map((speed) => [speed, `${speed} a second`] as const), "4", () => undefined);
     const controls = h("div", { class: "row controls-of-time" },
@@ -214,6 +217,9 @@ export class Replay implements View {
     this.app.changed();
     const { signal } = this.stop;
     await course.play(signal, () => this.progressed(course));
+    if (await course.hasExactValues()) {
+      this.offer(course, [OPTIMUM, ...this.app.controllers(course.rules.width!).map(({ name }) => name)], OPTIMUM);
+    }
     await this.judgeAll(course);
   }
 
@@ -268,22 +274,14 @@ export class Replay implements View {
     this.seats.style.setProperty("--ratio", String(rules.width! / (visibleRows(rules) + ABOVE)));
     this.seats.style.setProperty("--seats", String(course.players));
     this.seats.style.setProperty("--next", String(Math.max(1, Math.min(5, rules.preview ?? 0))));
-    const controllers = this.app.controllers(rules.width!);
     const chosen = chosenFrom(this.app, rules);
-    const strongest = chosen === undefined ? undefined : this.app.strongest(chosen);
-    const name = controllers.find(({ name }) => name === this.judge)?.name ?? strongest ?? controllers[0]!.name;
-    this.judge = this.judge === undefined ? undefined : name;
-    this.judgeName = name;
-    const judge = select(controllers.map(({ name }) => [name, name] as const), name, (name) => {
-      this.judge = this.judgeName = name;
-      this.app.changed();
-      void this.guarded("The game", () => this.judgeAll(course));
-    });
+    const controllers = this.app.controllers(rules.width!).map(({ name }) => name);
+    this.offer(course, controllers, (chosen && this.app.strongest(chosen)) ?? controllers[0]!);
     const sides = select(range(course.players).map((at) => [String(at), this.shown[at]!.name.textContent!] as const), "0", (at) => {
       this.side = Number(at);
       void this.guarded("The game", () => this.judgeAll(course));
     });
-    this.judges.replaceChildren(field("Judged by", judge, "Its value of the best placement, less that of the choice"), ...(course.players === 1 ? [] : [field("Side", sides)]));
+    this.judges.replaceChildren(this.judgeField, ...(course.players === 1 ? [] : [field("Side", sides)]));
     this.judged.hidden = !course.isPlaced;
     this.heat.surface.canvas.parentElement!.hidden = !course.isPlaced;
     const race = this.source;
@@ -299,13 +297,24 @@ export class Replay implements View {
     }
   }
 
+  /** Offers judges. One that the user has chosen stays. */
+  private offer(course: Course, names: readonly string[], usual: string): void {
+    this.judgeName = names.find((name) => name === this.judge) ?? usual;
+    const choice = select(names.map((name) => [name, name] as const), this.judgeName, (name) => {
+      this.judge = this.judgeName = name;
+      this.app.changed();
+      void this.guarded("The game", () => this.judgeAll(course));
+    });
+    this.judgeField.replaceChildren(field("Judged by", choice, "Its value of the best placement, less that of the choice"));
+  }
+
   private async judgeAll(course: Course): Promise<void> {
     this.judging.abort();
     const { signal } = (this.judging = new AbortController());
     [this.look, course.verdicts] = [undefined, []];
     this.draw();
     try {
-      await course.judge(this.policy(course), this.side, signal, () => this.draw());
+      await course.judge(this.values(course), this.side, signal, () => this.draw());
     } catch (problem) {
       if (!signal.aborted) {
         throw problem;
@@ -316,8 +325,8 @@ export class Replay implements View {
     }
   }
 
-  private policy({ rules }: Course) {
-    return this.app.policy(this.judgeName, rules.preview ?? 0);
+  private values({ rules }: Course): Judge {
+    return this.judgeName === OPTIMUM ? EXACT : { policy: this.app.policy(this.judgeName, rules.preview ?? 0) };
   }
 
   /** Opens this position in the view "Play". */
@@ -385,7 +394,7 @@ export class Replay implements View {
     this.looking = setTimeout(() => void (async () => {
       const { signal } = this.judging;
       try {
-        const look = await course.look(this.policy(course), side, step, signal);
+        const look = await course.look(this.values(course), side, step, signal);
         if (course === this.course && !signal.aborted && step === this.step && side === this.side) {
           this.look = { step, side, ...look };
           this.draw();
@@ -455,7 +464,7 @@ export class Replay implements View {
     }
     this.sum.dataset["key"] = key;
     this.sum.textContent = words;
-    this.blunders.replaceChildren(...worst.map(({ step, ...verdict }) => h("li", {}, button(`Piece ${grouped(step + 1)}: ${verdictInWords(verdict)}`, () => this.go(step), "quiet"))));
+    this.blunders.replaceChildren(...worst.map(({ step, ...verdict }) => h("li", {}, button(`Piece ${grouped(step + 1)}: ${verdictInWords(verdict, this.judgeName)}`, () => this.go(step), "quiet"))));
   }
 
   /** Does some work, and says in words what was wrong with a file or a link. */
@@ -490,7 +499,7 @@ function moveInWords({ choice, hand, isOver }: Standing, verdict: Verdict | unde
   if (choice === undefined) {
     return isOver ? "The game is over." : isPlaced ? "The record ends here." : "A game of keys: its steps have no placements to compare.";
   }
-  return `${pieceInWords(choice, LETTERS[hand.current] ?? "")}${verdict === undefined ? "" : `. For ${judge}: ${verdictInWords(verdict)}`}.`;
+  return `${pieceInWords(choice, LETTERS[hand.current] ?? "")}${verdict === undefined ? "" : `. For ${judge}: ${verdictInWords(verdict, judge)}`}.`;
 }
 
 function pieceInWords({ kind, cells, holds }: Choice, current: string): string {
@@ -498,8 +507,8 @@ function pieceInWords({ kind, cells, holds }: Choice, current: string): string {
   return `${holds ? `Holds ${current} for ${LETTERS[kind]}` : LETTERS[kind]}, columns ${Math.min(...columns)} to ${Math.max(...columns)}`;
 }
 
-function verdictInWords({ rank, among, loss }: Verdict): string {
-  return rank === 1 ? `the best of ${among}` : Number.isNaN(rank) ? `none of the ${among} that it considers` : `number ${rank} of ${among}, loses ${short(loss)}`;
+function verdictInWords({ rank, among, loss }: Verdict, judge: string): string {
+  return rank === 1 ? `the best of ${among}` : Number.isNaN(rank) ? `none of the ${among} that it considers` : `number ${rank} of ${among}, loses ${short(loss)}${judge === OPTIMUM ? " lines" : ""}`;
 }
 
 function range(length: number): number[] {

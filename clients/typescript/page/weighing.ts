@@ -55,10 +55,11 @@ export interface Judgement {
   readonly best: number;
 }
 
-/** The values and the choice of the policy of a call, for its first position. */
-export function judgementOf({ rowOffsets, policyValues, policyChoices }: Placements): Judgement {
-  const [first, end] = [rowOffsets[0]!, rowOffsets[1]!];
-  return { first, values: [...policyValues!.subarray(first, end)], best: policyChoices![0]! };
+/** The values and the choice of the policy of a call, or the exact values, for a position of the answer. */
+export function judgementOf({ rowOffsets, policyValues, policyChoices, optimalValues }: Placements, position = 0): Judgement {
+  const [first, end] = [rowOffsets[position]!, rowOffsets[position + 1]!];
+  const values = [...(policyValues ?? optimalValues)!.subarray(first, end)];
+  return { first, values, best: policyChoices?.[position] ?? first + values.indexOf(Math.max(...values.filter((value) => !Number.isNaN(value)))) };
 }
 
 /** The second best row: the best one with a smaller value than the choice; undefined if there is none. */

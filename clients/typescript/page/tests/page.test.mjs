@@ -1862,6 +1862,27 @@ test("rules of keys are evaluated as the program does, and a game is replayed ke
   });
 });
 
+test("where exact values are known, the largest loss is the largest regret", async () => {
+  const rules = { preset: "simplified", width: 4, height: 5 };
+  const { "bcts-best.json": recording } = await evaluation("simplified", "bcts", 40, "--width", "4", "--height", "5");
+  const client = connect(server.address, { transport: grpc });
+  const session = await client.createSession({ rules, numEnvs: 1, infos: ["regret"], autoresetMode: "disabled" });
+  await session.reset({ seeds: [BigInt(recording.seed)] });
+  const regrets = [];
+  for (const action of recording.actions) {
+    regrets.push((await session.step([action])).infos.regret[0]);
+  }
+  await session.close();
+  client.close();
+  const most = Math.max(...regrets);
+  assert.ok(most > 0.01, `${regrets}`);
+  await on("/#replay", DESKTOP, async (page) => {
+    await page.locator("#recording").setInputFiles(fileOf(recording));
+    await page.getByText(new RegExp(`^${regrets.filter((regret) => regret < 1e-9).length} of ${regrets.length} choices are the best for optimal\\.$`)).waitFor();
+    assert.match(await page.locator(".blunders button").first().textContent(), new RegExp(`^Piece ${regrets.indexOf(most) + 1}: number \\d+ of \\d+, loses ${Number(most.toPrecision(3))} lines$`));
+  });
+});
+
 test("a recording that is forged, cut or of other rules is refused, with the place", async () => {
   const { "dellacherie-best.json": recording } = await evaluation("simplified", "dellacherie", 40, "--height", "10");
   const { "dt-10-vs-bcts-0-1.json": match } = await duel();
