@@ -27,6 +27,8 @@ export interface LineChartOptions {
   readonly file?: string;
   /** Whether the vertical axis may begin above 0. */
   readonly mayBreak?: boolean;
+  /** Whether the vertical axis is logarithmic before the user chooses. Without it the numbers decide. */
+  readonly log?: boolean;
 }
 
 const EDGE = { left: 64, right: 14, top: 12, bottom: 34 };
@@ -46,6 +48,7 @@ export class LineChart {
 
   constructor(label: string, private readonly options: LineChartOptions = {}) {
     this.surface = new Surface((pen, width, height) => this.paint(pen, width, height), "chart", label);
+    this.isLog = options.log;
     this.tools = h("div", { class: "chart-tools" },
       h("label", {}, this.log, "Logarithmic"),
       button("Save CSV", () => save(`${options.file ?? "curve"}.csv`, "text/csv", this.csv()), "quiet"));

@@ -10,6 +10,7 @@ import { EXAMPLE, formulaField, languageOf, refuseFormula } from "./formulas.js"
 import { type Chosen, type Measure, allowsMatches, choicesOf, chosenOf, fullRulesOf, measuresOf, rulesOf } from "./rules.js";
 import { RulesForm } from "./rules_form.js";
 import { Sample } from "./statistics.js";
+import { type Lasting, survivalOf } from "./survival.js";
 import { playerOf, policyOfWeights } from "./weighing.js";
 
 /** Choices for the number of games, and for the number of pieces after which games are cut. */
@@ -66,6 +67,7 @@ export class Evaluate implements View {
   private readonly start = button("Evaluate", () => (this.stop === undefined ? void this.run() : this.stop.abort()), "primary");
   private readonly strips = new StripChart("Distribution of the games of each controller", (contestant, game) => this.open(contestant, game));
   private readonly means = new LineChart("Means with their 95 % intervals, as games finish", { file: "tetrion-means", mayBreak: true });
+  private readonly lasting = new LineChart("Share of the games that are still going", { file: "tetrion-survival", log: true });
   private readonly counted = h("div");
   private readonly title = h("h2", {}, "Lines per game");
   /** The quantity that the user wants to count. */
@@ -115,6 +117,7 @@ export class Evaluate implements View {
     this.spread = h("section", { class: "card wide" }, this.title, this.strips.surface.canvas, h("p", { class: "source" }, "A click on a bar replays one of its games. Below the bars is the mean with its 95 % interval."));
     this.found.append(
       h("section", { class: "card" }, h("h2", {}, "Mean as games finish"), this.means.tools, this.means.surface.canvas),
+      h("section", { class: "card" }, h("h2", {}, "Games still going"), this.lasting.tools, this.lasting.surface.canvas, h("p", { class: "source" }, "On a logarithmic axis a straight line is a constant risk per piece.")),
       h("section", { class: "card" },
         h("h2", {}, "Numbers"),
         this.table,
@@ -276,6 +279,7 @@ export class Evaluate implements View {
     this.title.textContent = `${measure.charAt(0).toUpperCase()}${measure.slice(1)} per game`;
     this.strips.show(named.map(({ name, ink, sample }) => ({ name, ink, values: sample.values, mean: sample.mean, halfWidth: sample.halfWidth })), `${measure} per game`);
     this.means.show(named.map(({ name, ink, course }): Series => ({ name, ink, points: course })), { across: "games", up: `mean ${measure}` });
+    this.lasting.show(named.map(({ name, ink, games }): Series => ({ name, ink, points: games.length === 0 ? [] : survivalOf(games.map(lastingOf)) })), { across: "pieces", up: "share still going" });
     const head = ["controller", "games", `mean ${measure}`, "± 95 %", "least", "median", "most", "cut"];
     const rows = named.map(({ name, sample, cut }, at) => {
       const sorted = sample.values.map((value, game) => [value, game] as const).sort(([one], [other]) => one - other);
@@ -288,7 +292,7 @@ export class Evaluate implements View {
     });
     this.table.replaceChildren(h("table", {}, h("thead", {}, h("tr", {}, ...head.map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, ...rows)));
     const spoken = named.filter(({ sample }) => sample.count > 0).map(({ name, sample }) => `${name}: mean ${short(sample.mean)}, plus or minus ${short(sample.halfWidth)}, over ${sample.count} games`);
-    this.strips.surface.label = this.means.surface.label = spoken.length > 0 ? spoken.join("; ") : "No games yet";
+    this.strips.surface.label = this.means.surface.label = this.lasting.surface.label = spoken.length > 0 ? spoken.join("; ") : "No games yet";
     const differences = this.summary?.pairedDifferences ?? [];
     if (differences.length > 0) {
       const words = differences.map(({ policyIndex, baselineIndex, lines, score }) => {
@@ -454,11 +458,15 @@ function gamesOf(results: EvaluationResults): (Game & { readonly policy: number 
   }));
 }
 
+function lastingOf({ pieces, end }: Game): Lasting {
+  return { pieces: Number(pieces), isCut: end !== EpisodeEnd.TOPPED_OUT };
+}
+
 function take(contestant: Contestant, game: Game, measure: Measure, every: number): void {
   const { sample, games, course } = contestant;
   sample.add(measure === "lines" ? Number(game.lines) : game.score);
   games.push(game);
-  contestant.cut += game.end === EpisodeEnd.TOPPED_OUT ? 0 : 1;
+  contestant.cut += lastingOf(game).isCut ? 1 : 0;
   if (sample.count % every === 0 || sample.count <= 2) {
     const { mean, halfWidth } = sample;
     // No game has fewer than 0 lines, so no mean has either.

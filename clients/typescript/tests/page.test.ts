@@ -17,6 +17,7 @@ import { RULES_FIELDS, messageOf } from "../page/rules_fields.js";
 import { curveOf, unitOf } from "../page/runs.js";
 import { axisOf, brief } from "../page/scale.js";
 import { snippets } from "../page/snippets.js";
+import { survivalOf } from "../page/survival.js";
 import { NOTHING, deedInWords, endInWords, nameOf } from "../page/tally.js";
 import { termsOf } from "../page/terms.js";
 import { type Cell, DRAWINGS, LETTERS, turned } from "../page/tetromino.js";
@@ -634,6 +635,23 @@ test("snippets name the server, and a token where it needs one", () => {
       }
     }
   }
+});
+
+test("the share of games still going is that of Kaplan and Meier, with cut games", () => {
+  const lost = (...pieces: number[]) => pieces.map((pieces) => ({ pieces, isCut: false }));
+  const cut = (...pieces: number[]) => pieces.map((pieces) => ({ pieces, isCut: true }));
+  const round = (value: number) => Number(value.toFixed(4));
+  const steps = (games: readonly { pieces: number; isCut: boolean }[]) => survivalOf(games).map(({ x, y }) => [x, round(y)]);
+  assert.deepEqual(steps(lost(30, 10, 20, 20)), [[0, 1], [10, 1], [10, 0.75], [20, 0.75], [20, 0.25], [30, 0.25], [30, 0]]);
+  // Of four games one is cut after 15 pieces: the next loss is one of two.
+  assert.deepEqual(steps([...lost(10, 20), ...cut(15, 40)]), [[0, 1], [10, 1], [10, 0.75], [15, 0.75], [20, 0.75], [20, 0.375], [40, 0.375]]);
+  assert.deepEqual(steps(cut(5, 5)), [[0, 1], [5, 1]]);
+  // The acute leukaemia trial of Freireich and others (1963), 6-MP: after 6 and after 23 weeks 0.857 and 0.448.
+  const trial = survivalOf([...lost(6, 6, 6, 7, 10, 13, 16, 22, 23), ...cut(6, 9, 10, 11, 17, 19, 20, 25, 32, 32, 34, 35)]);
+  const at = (weeks: number) => trial.findLast(({ x }) => x === weeks)!;
+  assert.deepEqual([at(6), at(23)].map(({ y, low, high }) => [y, low!, high!].map((value) => Number(value.toFixed(3)))), [[0.857, 0.62, 0.952], [0.448, 0.188, 0.68]]);
+  const many = survivalOf(lost(...Array.from({ length: 5000 }, (_, at) => at + 1)));
+  assert.ok(many.length <= 402 && many.at(-1)!.y === 0 && many[0]!.y === 1, String(many.length));
 });
 
 test("what can be counted of a game, by every preset", async () => {

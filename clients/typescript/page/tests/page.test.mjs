@@ -1709,8 +1709,8 @@ test("a phone plays by gestures, and turns both ways", async () => {
 });
 
 /** The text of a file that the page saves. */
-async function saved(page, name) {
-  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name }).click()]);
+async function saved(page, name, at = 0) {
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name }).nth(at).click()]);
   return await readFile(await download.path(), "utf8");
 }
 
@@ -1730,6 +1730,13 @@ test("an evaluation is saved, and its games are opened", async () => {
     const means = (await saved(page, "Save CSV")).split("\n");
     assert.equal(means[0], "line,games,mean lines,low,high");
     assert.ok(means.length > 50);
+    const going = (await saved(page, "Save CSV", 1)).trim().split("\n").map((line) => line.split(","));
+    assert.deepEqual(going[0], ["line", "pieces", "share still going", "low", "high"]);
+    for (const [at, name] of ["dellacherie", "bcts"].entries()) {
+      // No game is cut before its 500th piece, so what is left there is a share of all games.
+      const [, pieces, share] = going.findLast(([of]) => of === name);
+      assert.deepEqual([Number(pieces), Math.round(50 * share)], [500, games[at].filter(({ pieces }) => pieces === 500).length], name);
+    }
     // The game with the most lines of the first controller, and one under a bar.
     const most = Math.max(...games[0].map(({ lines }) => lines));
     const best = page.locator("tbody tr").first().getByRole("link").last();
