@@ -74,7 +74,7 @@ pub enum Command {
     Watch(watch::WatchArgs),
     /// Run a controller as a Tetris Bot Protocol bot, or measure a bot
     Tbp(tbp::TbpArgs),
-    /// Replay, check and print a recorded game
+    /// Replay, check and show a recorded game
     Replay(replay::ReplayArgs),
     /// Check a result of tetrion-lab benchmark
     Verify(verify::VerifyArgs),

@@ -1,4 +1,4 @@
-//! `tetrion replay`: replays a recording, checks it, and draws it.
+//! `tetrion replay`: replays a recording, checks it, and draws it; on a terminal, forward and back.
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -8,7 +8,9 @@ use serde_json::json;
 
 use super::output::{ReaderLeft, is_without_colours, print, print_drawing};
 use super::recordings::{self, PaletteArg};
+use super::terminal::{self, Exit};
 use crate::input::UsageError;
+use crate::viewers::{Palette, ReplayViewer};
 use tetrion_core::engine::EpisodeEnd;
 use tetrion_toolkit::picture::{ColourScheme, moment, text};
 use tetrion_toolkit::recording::{Outcome, Replay};
@@ -39,7 +41,7 @@ pub struct ReplayArgs {
     pub json: bool,
 }
 
-/// Replays the recording. The exit code is 1 if the recording differs from its replay. As with `diff`, trouble has
+/// Replays the recording: on a terminal as a screen, unless a flag asks for text. The exit code is 1 if the recording differs from its replay. As with `diff`, trouble has
 /// another exit code: every error is a [`UsageError`].
 ///
 /// # Errors
@@ -60,6 +62,18 @@ fn show(args: &ReplayArgs) -> anyhow::Result<ExitCode> {
     }
     if args.json {
         print(&format!("{}\n", to_json(&replay)))?;
+    } else if args.at.is_none() && !args.step && terminal::check().is_ok() {
+        let palette = match palette(args) {
+            Some(ColourScheme::Usual) => Palette::Usual,
+            Some(ColourScheme::ColourBlind) => Palette::ColourBlind,
+            None => Palette::Ascii,
+        };
+        let left = terminal::run(&mut ReplayViewer::new(&mut replay, palette))?;
+        let printed = print(&verdict(&replay));
+        if left != Exit::Quit {
+            return left.exit_code(printed);
+        }
+        printed?;
     } else {
         let palette = palette(args);
         let rules = replay.recording().setup.rules;

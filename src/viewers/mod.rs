@@ -1,4 +1,4 @@
-//! Terminal screens and their keys: a game to play, games to watch, and a session of a server.
+//! Terminal screens and their keys: a game to play, games to watch, a recorded game, and a session of a server.
 //!
 //! Widgets are functions of a scene and a palette; they know no keys, clock or agent. [`Show`] combines them: all
 //! players in a row, as large as the screen allows, and reasons if there is room. A [`TerminalProgram`] draws a screen
@@ -10,11 +10,13 @@
 mod aim;
 mod board;
 mod history;
+mod pace;
 mod palette;
 mod panel;
 mod play;
 mod program;
 mod reasons;
+mod replay;
 mod session;
 mod show;
 mod watch;
@@ -26,6 +28,7 @@ pub use panel::Panel;
 pub use play::{MAX_FALL_SPEED, PlayScreen, PlaySetup};
 pub use program::TerminalProgram;
 pub use reasons::Explained;
+pub use replay::ReplayViewer;
 pub use session::SessionViewer;
 pub use show::{ScreenPlayer, Show};
 pub use watch::{WatchScreen, WatchSetup};

@@ -6,17 +6,14 @@ use std::time::Duration;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 
+use super::pace::Pace;
 use super::{Palette, ScreenPlayer, Show, TerminalProgram};
 use crate::input::UsageError;
 use crate::players::{Contender, GameSeries, Player, Reasons, result};
 use crate::text::numbers::{count, grouped};
 use tetrion_core::agents::PlayChoice;
-use tetrion_core::engine::ActionModel;
 use tetrion_toolkit::recording::Recording;
 
-/// Speeds in steps per second, among which the keys choose.
-const SPEEDS: [u32; 16] =
-    [1, 2, 4, 8, 12, 25, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000, 1_000_000];
 /// Most players: more than fit on a large screen.
 const MAX_PLAYERS: usize = 16;
 /// Interval at which training runs are checked for newer weights.
@@ -48,12 +45,10 @@ pub struct WatchScreen {
     players: Vec<Player>,
     /// The step to which all players move.
     step: u64,
-    speed: u32,
+    pace: Pace,
     is_paused: bool,
     /// Whether the players play to the end of the game at full speed.
     is_hurried: bool,
-    /// Time since the last step, as a fraction of a step.
-    due: f64,
     /// Index of the player whose reasons are shown.
     focus: usize,
     reasons: Option<Reasons>,
@@ -100,18 +95,16 @@ impl WatchScreen {
         if players > MAX_PLAYERS {
             return Err(UsageError(format!("{players} players, expected at most {MAX_PLAYERS}")));
         }
-        let by_keys = series.rules.action_model == ActionModel::Keypress;
         let mut watch = WatchScreen {
+            pace: Pace::new(speed, &series.rules),
             series,
             contenders,
             choice,
             game,
             players: Vec::new(),
             step: 0,
-            speed: speed.unwrap_or(if by_keys { 12 } else { 4 }),
             is_paused: paused,
             is_hurried: false,
-            due: 0.0,
             focus: 0,
             reasons: None,
             reasons_of: None,
@@ -135,7 +128,8 @@ impl WatchScreen {
         } else {
             pilots.into_iter().map(|pilot| Player::new(vec![pilot], &setup)).collect::<Result<_, _>>()?
         };
-        (self.game, self.step, self.due, self.is_hurried) = (game, 0, 0.0, false);
+        (self.game, self.step, self.is_hurried) = (game, 0, false);
+        self.pace.restart();
         self.work();
         Ok(())
     }
@@ -254,15 +248,6 @@ impl WatchScreen {
         self.players.iter().map(Player::furthest).max().unwrap_or(0)
     }
 
-    fn change_speed(&mut self, faster: bool) {
-        let next = if faster {
-            SPEEDS.into_iter().find(|speed| *speed > self.speed)
-        } else {
-            SPEEDS.into_iter().rev().find(|speed| *speed < self.speed)
-        };
-        self.speed = next.unwrap_or(self.speed);
-    }
-
     /// A short note on a player's state.
     fn note(&self, (player, side): (&Player, usize), contender: &Contender) -> String {
         let course = player.course_of(side);
@@ -299,7 +284,7 @@ impl TerminalProgram for WatchScreen {
         } else if self.is_paused {
             "paused".to_owned()
         } else {
-            format!("{}/s", count(self.speed.into(), "step"))
+            self.pace.in_words()
         };
         let words = vec![
             format!("step {}", grouped(self.reached() as f64)),
@@ -348,8 +333,8 @@ impl TerminalProgram for WatchScreen {
             }
             KeyCode::End => self.seek(u64::MAX),
             KeyCode::Char('e') => self.is_hurried = true,
-            KeyCode::Up | KeyCode::Char('+') => self.change_speed(true),
-            KeyCode::Down | KeyCode::Char('-') => self.change_speed(false),
+            KeyCode::Up | KeyCode::Char('+') => self.pace.change(true),
+            KeyCode::Down | KeyCode::Char('-') => self.pace.change(false),
             KeyCode::Tab => {
                 self.focus = (self.focus + 1) % self.contenders.len();
                 self.work();
@@ -375,9 +360,7 @@ impl TerminalProgram for WatchScreen {
         if self.is_paused || self.are_over() {
             return self.work();
         }
-        self.due += time.as_secs_f64() * f64::from(self.speed);
-        let steps = self.due.floor();
-        self.due -= steps;
-        if steps >= 1.0 { self.forward(steps as u64) } else { self.work() }
+        let steps = self.pace.pass(time);
+        if steps > 0 { self.forward(steps) } else { self.work() }
     }
 }

@@ -17,6 +17,7 @@ use tetrion::recording::{Outcome, Pieces, Recorder, Recording, Replay, Setup};
 use tonic::Code;
 
 use crate::evaluate::tetrion;
+use crate::terminal::{Terminal, afterwards};
 use tetrion_service_testing::evaluations::{Client, named, request, rows, start};
 use tetrion_service_testing::refused;
 
@@ -335,6 +336,51 @@ fn what_is_recorded_can_stand_in_the_file_or_in_the_environment() {
         String::from_utf8_lossy(&half.stderr).contains("--record and --record-dir go together"),
         "{half:?}"
     );
+}
+
+/// On a terminal the recording is a screen with the keys of `watch`, and what is printed follows it.
+#[test]
+fn a_recording_is_stepped_through_on_a_terminal() {
+    let folder = folder("replay_on_a_terminal");
+    evaluate(&folder, "best");
+    let file = folder.join("bcts-best.json");
+    let recording = recording::read(&fs::read(&file).unwrap()).unwrap();
+    let steps = recording.actions.len();
+    let open = || Terminal::open((80, 24), &format!("replay '{}'", file.display()), &[]);
+    let mut terminal = open();
+    let (left, right, home, end) = ("\x1b[D", "\x1b[C", "\x1b[H", "\x1b[F");
+    let (up, page_down) = ("\x1b[A", "\x1b[6~");
+    terminal.wait_to_see("as recorded, game ");
+    for (keys, seen) in [
+        (home, format!("step 0 of {steps}, paused")),
+        (right, format!("step 1 of {steps}, paused")),
+        (end, format!("step {steps} of {steps}, over")),
+        (left, format!("step {} of {steps}, paused", steps - 1)),
+        (home, format!("step 0 of {steps}, paused")),
+        (page_down, format!("step {} of {steps}", steps.min(100))),
+        (&format!("{home} {up}"), "8 steps/s".to_owned()),
+        (end, format!("step {steps} of {steps}, over")),
+        (" ", format!("of {steps}, 8 steps/s")),
+    ] {
+        terminal.press(keys);
+        terminal.wait_to_see(&seen);
+    }
+    terminal.press("q");
+    let (written, code) = terminal.end();
+    let after = afterwards(&written);
+    assert!(after.ends_with("the replay is as recorded\r\n"), "{after:?}");
+    assert_eq!(code, Some(0), "{after:?}");
+
+    let lines = recording.outcome.lines;
+    let falsified = Recording { outcome: Outcome { lines: lines + 1, ..recording.outcome }, ..recording };
+    fs::write(&file, recording::to_json(&falsified)).unwrap();
+    let mut terminal = open();
+    terminal.wait_to_see("not as recorded: at the end: ");
+    terminal.press("q");
+    let (written, code) = terminal.end();
+    let difference = format!("at the end: {lines} lines, recorded {}\r\n", lines + 1);
+    assert!(afterwards(&written).ends_with(&difference), "{written:?}");
+    assert_eq!(code, Some(1));
 }
 
 #[test]
