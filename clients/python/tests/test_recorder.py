@@ -327,6 +327,55 @@ def test_a_match_is_one_recording_of_both_sides(client, tmp_path, autoreset):
     assert tetrion.Recording(pb.Recording.decode(message.SerializeToString())).check().startswith("opponent: step 2: ")
 
 
+def test_swapped_sides_are_recorded(client):
+    rules = {"preset": "tetrio", "players": 2, "height": 14, "rows_above": 4}
+    session = client.create_session(2, rules=rules, autoreset_mode="same_step", action_mask=True)
+
+    def play(seed, swap_sides=None):
+        """The match of a seed, by players of their own taste."""
+        if swap_sides is not None:
+            session.reset(seeds=[seed] * 2, swap_sides=swap_sides)
+        while True:
+            chosen = [session.enumerate_placements([env], policy=of).policy_actions[0] for env, of in enumerate(policies)]
+            if session.step(chosen).terminated.any():
+                return
+
+    policies = ["dt-10", "el-tetris"]
+    with tetrion.Recorder(session, player="dt-10") as recorder:
+        play(5, swap_sides=True)
+        play(5)  # the next episode keeps the sides
+        swapped = recorder.take()
+        policies.reverse()
+        play(5, swap_sides=False)
+        play(5)
+        exchanged = recorder.take()
+        # Snapshots keep their sides, here one of swapped sides and one in exchanged rows.
+        session.reset(seeds=[7, 7], swap_sides=True)
+        states = session.save_state()
+        session.reset(seeds=[8, 8])
+        session.restore_state(states)
+        play(7)
+        session.restore_state(states[::-1])
+        play(7)
+        restored = recorder.take()[-2:]
+    session.restore_state(states)
+    with tetrion.Recorder(session) as late:
+        play(7)  # under way before
+        play(7)
+        (known,) = late.take()
+    for one, other in zip(swapped, exchanged, strict=True):
+        assert one.check() is None
+        assert (one.actions.tolist(), one.opponent.actions.tolist()) == (
+            other.actions.tolist(),
+            other.opponent.actions.tolist(),
+        )
+        assert (one.player, one.opponent.player, other.player, other.opponent.player) == ("", "dt-10", "dt-10", "")
+        assert one.origin.endswith("of environment 1")
+        assert other.origin.endswith("of environment 0")
+    assert [one.check() for one in [*restored, known]] == [None] * 3
+    assert [one.player for one in restored] == ["", "dt-10"]
+
+
 def test_as_many_matches_are_kept_as_games(client):
     rules = {"preset": "tetrio", "players": 2, "height": 14, "rows_above": 4}
     session = client.create_session(4, rules=rules, autoreset_mode="same_step", action_mask=True, infos=["seed"])

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from tetrion import _native
 from tetrion._checks.failures import invalid_answer
 from tetrion._messages.tensors import column, to_numpy
 from tetrion._pb import messages as pb
@@ -57,6 +58,7 @@ class Episode:
         has_ended: Whether it ended, by the rules or by a limit.
         was_taken: For the owner of the log, to mark those that it has seen.
         opponent: In a match, the episode of the other side.
+        side: In a match, which side's holes the environment has.
     """
 
     env_id: int
@@ -66,6 +68,7 @@ class Episode:
     has_ended: bool = False
     was_taken: bool = False
     opponent: Episode | None = field(default=None, repr=False, compare=False)
+    side: int = 0
 
 
 class EpisodeLog:
@@ -103,6 +106,7 @@ class EpisodeLog:
         self._seed, self._steps = infos.get("seed"), infos.get("steps")
         # Explicit pieces that a reset dealt; those of the session's configuration the server does not repeat.
         self._sequences: dict[int, str] = {}
+        self._sides = {env_id: env_id % 2 for env_id in self._all}
         for env_id in begun:
             self.begin_unknown(env_id)
 
@@ -127,6 +131,7 @@ class EpisodeLog:
                 self._sequences.pop(env_id, None)
                 self._restored(env_id, row, request)
                 continue
+            self._sides[env_id] = env_id % 2 ^ request.swap_sides
             seeding = request.seeding
             if seeding.has("seeds") or seeding.has("drawn") or seeding.piece_sequences.hole_columns:
                 # No recording has columns of holes.
@@ -150,6 +155,7 @@ class EpisodeLog:
         if known is not None:
             self._remembered.move_to_end(state)
             self.episodes[env_id] = replace(known, env_id=env_id, actions=known.actions[:], was_taken=False)
+            self._sides[env_id] = known.side
             self.unsaved.discard(env_id)
 
     def saved(self, env_ids: Sequence[int], states: Sequence[bytes]) -> None:
@@ -209,7 +215,8 @@ class EpisodeLog:
         before = self.episodes.get(env_id)
         if before is not None and keep:
             self.left.append(before)
-        self.episodes[env_id] = Episode(env_id, before.number + 1 if before is not None else 0, begin)
+        number = before.number + 1 if before is not None else 0
+        self.episodes[env_id] = Episode(env_id, number, begin, side=self._sides[env_id])
         if begin is None:
             self.unsaved.add(env_id)
         else:
@@ -223,6 +230,8 @@ class EpisodeLog:
         """Takes the snapshots of environments that were due."""
         for env_id, state in zip(env_ids, states, strict=True):
             episode = self.episodes[env_id]
+            if self._are_matches:
+                episode.side = self._sides[env_id] = _native.snapshot_side(state)
             if not episode.actions:
                 episode.begin = Beginning(state=state)
         self.unsaved.difference_update(env_ids)

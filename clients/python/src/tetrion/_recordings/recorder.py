@@ -33,7 +33,8 @@ class Recorder:
     made from then on. Where keys move the pieces, a recording cannot begin with a piece on its way down; it begins with the
     next piece.
 
-    A match is one recording, of both its sides; one that goes on from another snapshot is not recorded.
+    A match is one recording, of both its sides; with swapped sides, environment 2k + 1 is side 0 of it. One that goes on
+    from another snapshot is not recorded.
     """
 
     def __init__(
@@ -159,19 +160,22 @@ class Recorder:
 
     def _made(self, episode: Episode) -> Recording | None:
         """The recording of an episode, which is played again for it; None if nothing of it can be recorded."""
-        opponent = None
+        opponent, players = None, (self.player, "")
         if episode.opponent is not None:
-            if episode.env_id % 2:
+            # Sides may have been swapped.
+            if episode.side:
                 episode = episode.opponent
             assert episode.opponent is not None  # each side knows the other
             opponent = episode.opponent.actions
+            if episode.env_id % 2:
+                players = ("", self.player)
         if (begin := episode.begin) is None:
             return None
         config = self._session._message.config.encode()
         origin = f"episode {episode.number} of environment {episode.env_id}"
         seed, sequence, state = begin.seed, begin.sequence, begin.state
         data = _native.record(
-            config, episode.actions, self.player, origin, opponent=opponent, seed=seed, sequence=sequence, state=state
+            config, episode.actions, players, origin, opponent=opponent, seed=seed, sequence=sequence, state=state
         )
         return Recording(pb.Recording.decode(data)) if data is not None else None
 
