@@ -394,13 +394,37 @@ def test_a_match_needs_both_sides(client):
         tetrion.Recorder(session, [0, 1, 3])
 
 
-def test_games_with_holes_in_their_columns_are_not_recorded(client):
+def test_games_with_holes_in_their_columns(client, tmp_path):
     with client.create_session(rules={"preset": "guideline", "garbage": {"lines_per_piece": 1}}) as session:
         recorder = tetrion.Recorder(session)
-        session.reset(piece_sequences="IOT", hole_columns=[[1, 2]])
-        session.step(session.enumerate_placements().actions[:1])
+        for holes in ([], [[1, 2]]):
+            session.reset(piece_sequences=["IOTOS"], hole_columns=holes)
+            for _ in range(4):
+                session.step(session.enumerate_placements().actions[:1])
+            recording = recorder.recording()
+            assert recording.check() is None
+            assert (recording.piece_sequence, [recording.hole_columns]) == ("IOTOS", holes or [[]])
+            assert (recording._message.outcome.rows[-1] == "##.#######") == bool(holes)
+        recording.save(tmp_path / "game.json")
+        check_file(tmp_path / "game.json")
+
+
+def test_matches_with_holes_in_their_columns(client):
+    rules = {"preset": "versus_simple", "players": 2, "height": 14, "rows_above": 4}
+    sequences, holes = ["TLZISIOJ" * 12] * 2, [[3, 3, 7], [0]]
+    with client.create_session(2, rules=rules, autoreset_mode="same_step") as session:
+        recorder = tetrion.Recorder(session)
+        for swap_sides in (False, True):
+            session.reset(piece_sequences=sequences, hole_columns=holes, swap_sides=swap_sides)
+            while True:
+                step = session.step(session.enumerate_placements(policy="dt-10").policy_actions)
+                if (step.terminated | step.truncated).any():
+                    break
+            (recording,) = recorder.take()
+            assert recording.check() is None
+            sides = [recording.hole_columns, recording.opponent.hole_columns]
+            assert sides == (holes[::-1] if swap_sides else holes)
+        session.reset(piece_sequences=["IOT", "IOS"])
+        session.step(session.enumerate_placements(policy="dt-10").policy_actions)
         with pytest.raises(tetrion.ResetNeededError, match="nothing of the game in environment 0 can be recorded"):
-            recorder.recording()
-        session.reset(piece_sequences="IOT")
-        session.step(session.enumerate_placements().actions[:1])
-        assert recorder.recording().piece_sequence == "IOT"
+            recorder.recording(0)

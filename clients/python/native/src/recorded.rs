@@ -49,10 +49,11 @@ pub(crate) fn snapshot_side(state: &[u8]) -> PyResult<u8> {
     Ok(EnvState::from_bytes(snapshot).map_err(unplayable)?.incoming().side.unwrap_or(0))
 }
 
-/// Records a game of a session with this configuration: from a seed, explicit pieces or a snapshot, and its actions; in a
-/// match, also the actions of the other side. Returns the message; None if nothing of the game can be recorded.
+/// Records a game of a session with this configuration: from a seed, explicit pieces with columns of holes for each side, or a
+/// snapshot, and its actions; in a match, also the actions of the other side. Returns the message; None if nothing of the game
+/// can be recorded.
 #[pyfunction]
-#[pyo3(signature = (config, actions, players, origin, *, opponent=None, seed=None, sequence=None, state=None))]
+#[pyo3(signature = (config, actions, players, origin, *, opponent=None, seed=None, sequence=None, holes=Vec::new(), state=None))]
 #[allow(clippy::too_many_arguments)] // Python has them by name
 pub(crate) fn record<'py>(
     py: Python<'py>,
@@ -63,6 +64,7 @@ pub(crate) fn record<'py>(
     opponent: Option<Vec<u16>>,
     seed: Option<u64>,
     sequence: Option<&str>,
+    holes: Vec<Vec<u8>>,
     state: Option<&[u8]>,
 ) -> PyResult<Option<Bound<'py, PyBytes>>> {
     let recorded = py.detach(|| {
@@ -77,7 +79,12 @@ pub(crate) fn record<'py>(
             (None, None) => None,
         };
         if let Some(pieces) = dealt {
-            let setup = Setup { rules, invalid_actions: env.invalid_action_policy, pieces, start: None };
+            let mut holes = holes.into_iter();
+            let setup = Setup {
+                invalid_actions: env.invalid_action_policy,
+                hole_columns: [(); 2].map(|()| holes.next().unwrap_or_default()),
+                ..Setup::new(rules, pieces)
+            };
             return played(setup, &actions, opponent.as_deref(), &players, origin);
         }
         let Some(state) = state else { return Ok(None) };
@@ -136,10 +143,9 @@ fn from_snapshot(
     let is_plain = start.playfield.rows().all(|row| row == 0) && start.held.is_none();
     let held = start.held;
     let setup = Setup {
-        rules,
         invalid_actions: env.invalid_action_policy,
-        pieces: Pieces::Sequence(all.clone().into()),
         start: (!is_plain).then_some(start),
+        ..Setup::new(rules, Pieces::Sequence(all.clone().into()))
     };
     let Some(mut recording) = played(setup, actions, None, players, origin)? else { return Ok(None) };
     let mut course = Course::new(&recording.setup).map_err(unplayable)?;

@@ -207,6 +207,7 @@ def record(
     opponent: Sequence[int] | None = None,
     seed: int | None = None,
     sequence: str | None = None,
+    holes: Sequence[Sequence[int]] = (),
     state: bytes | None = None,
 ) -> bytes | None: ...
 

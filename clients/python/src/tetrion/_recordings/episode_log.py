@@ -33,16 +33,18 @@ def _no_actions() -> array[int]:
 
 @dataclass(frozen=True)
 class Beginning:
-    """How an episode began: one of the three is given.
+    """How an episode began: a seed, explicit pieces or a snapshot is given.
 
     Attributes:
         seed: The episode seed.
         sequence: The explicit pieces.
+        holes: With explicit pieces, columns of holes.
         state: A snapshot.
     """
 
     seed: int | None = None
     sequence: str | None = None
+    holes: tuple[int, ...] = ()
     state: bytes | None = None
 
 
@@ -105,7 +107,7 @@ class EpisodeLog:
         infos = {spec.name: place for place, spec in enumerate(session.info_specs)}
         self._seed, self._steps = infos.get("seed"), infos.get("steps")
         # Explicit pieces that a reset dealt; those of the session's configuration the server does not repeat.
-        self._sequences: dict[int, str] = {}
+        self._sequences: dict[int, Beginning] = {}
         self._sides = {env_id: env_id % 2 for env_id in self._all}
         for env_id in begun:
             self.begin_unknown(env_id)
@@ -133,12 +135,13 @@ class EpisodeLog:
                 continue
             self._sides[env_id] = env_id % 2 ^ request.swap_sides
             seeding = request.seeding
-            if seeding.has("seeds") or seeding.has("drawn") or seeding.piece_sequences.hole_columns:
-                # No recording has columns of holes.
+            if seeding.has("seeds") or seeding.has("drawn"):
                 self._sequences.pop(env_id, None)
             elif seeding.has("piece_sequences"):
-                sequences = seeding.piece_sequences.sequences
-                self._sequences[env_id] = sequences[row if len(sequences) > 1 else 0]
+                sequences, holes = seeding.piece_sequences.sequences, seeding.piece_sequences.hole_columns
+                place = row if len(sequences) > 1 else 0
+                columns = tuple(holes[place].columns) if holes else ()
+                self._sequences[env_id] = Beginning(sequence=sequences[place], holes=columns)
             if seeding.has("seeds"):
                 self._begin(env_id, Beginning(seed=seeding.seeds.seeds[row]))
             else:
@@ -204,7 +207,7 @@ class EpisodeLog:
     def _next(self, env_id: int, row: int, response: Any) -> Beginning | None:
         """How the next episode of an environment began, which an answer shows; None if it does not."""
         if env_id in self._sequences:
-            return Beginning(sequence=self._sequences[env_id])
+            return self._sequences[env_id]
         if self._seed is None:
             return None
         seed = int(_info(response, self._seed, row))

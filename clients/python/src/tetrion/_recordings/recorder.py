@@ -34,7 +34,7 @@ class Recorder:
     next piece.
 
     A match is one recording, of both its sides; with swapped sides, environment 2k + 1 is side 0 of it. One that goes on
-    from another snapshot is not recorded.
+    from another snapshot is not recorded, nor one whose sides have different explicit pieces.
     """
 
     def __init__(
@@ -160,22 +160,25 @@ class Recorder:
 
     def _made(self, episode: Episode) -> Recording | None:
         """The recording of an episode, which is played again for it; None if nothing of it can be recorded."""
-        opponent, players = None, (self.player, "")
+        sides, players = [episode], (self.player, "")
         if episode.opponent is not None:
             # Sides may have been swapped.
-            if episode.side:
-                episode = episode.opponent
-            assert episode.opponent is not None  # each side knows the other
-            opponent = episode.opponent.actions
-            if episode.env_id % 2:
+            sides = sorted([episode, episode.opponent], key=lambda side: side.side)
+            if sides[0].env_id % 2:
                 players = ("", self.player)
-        if (begin := episode.begin) is None:
+        begins = [side.begin for side in sides if side.begin is not None]
+        if len(begins) < len(sides) or len({begin.sequence for begin in begins}) > 1:
             return None
-        config = self._session._message.config.encode()
-        origin = f"episode {episode.number} of environment {episode.env_id}"
-        seed, sequence, state = begin.seed, begin.sequence, begin.state
         data = _native.record(
-            config, episode.actions, players, origin, opponent=opponent, seed=seed, sequence=sequence, state=state
+            self._session._message.config.encode(),
+            sides[0].actions,
+            players,
+            f"episode {sides[0].number} of environment {sides[0].env_id}",
+            opponent=sides[-1].actions if len(sides) > 1 else None,
+            seed=begins[0].seed,
+            sequence=begins[0].sequence,
+            holes=[begin.holes for begin in begins],
+            state=begins[0].state,
         )
         return Recording(pb.Recording.decode(data)) if data is not None else None
 
