@@ -16,6 +16,7 @@ use super::limits::{MAX_DECODED_BYTES, MAX_RECORDING_BYTES, MAX_RECORDING_TEXT, 
 use super::pb;
 use super::positions::{decode_drawing, drawn_rows, encode_drawing};
 use super::rules::ResolvedRules;
+use super::seeding::decode_columns;
 use super::session::{decode_invalid_actions, invalid_action_reward};
 
 /// The reason why a file is not a recording.
@@ -78,7 +79,9 @@ pub fn to_bytes(recording: &Recording) -> Vec<u8> {
 pub fn encode(recording: &Recording) -> pb::Recording {
     use pb::recording::Pieces as Message;
     let Recording { setup, player, origin, actions, landing_lines, outcome, opponent } = recording;
-    let Setup { rules, invalid_actions, pieces, start } = setup;
+    let Setup { rules, invalid_actions, pieces, hole_columns, start } = setup;
+    let [holes, their_holes] =
+        hole_columns.each_ref().map(|columns| columns.iter().copied().map(u32::from).collect());
     pb::Recording {
         rules_version: RULES_VERSION.to_owned(),
         rules: Some((&ResolvedRules::from(*rules)).into()),
@@ -99,7 +102,9 @@ pub fn encode(recording: &Recording) -> pb::Recording {
             landing_lines: side.landing_lines.clone().into(),
             outcome: Some(encode_outcome(&side.outcome)),
             player: side.player.clone(),
+            hole_columns: their_holes,
         }),
+        hole_columns: holes,
     }
 }
 
@@ -136,13 +141,18 @@ pub fn decode(message: &pb::Recording) -> Result<Recording, DecodeError> {
     let start = message.start.as_ref().map(|start| decode_drawing(start, &rules)).transpose();
     let invalid_actions =
         decode_invalid_actions(message.invalid_action_policy, message.invalid_action_reward)?;
-    let setup = Setup { rules, invalid_actions, pieces, start: start.in_field("start")? };
+    let opponent = message.opponent.as_ref();
+    let their_holes = opponent.map_or(&[][..], |side| &side.hole_columns);
+    let decode_holes = |columns| decode_columns("hole_columns", columns, &rules);
+    let hole_columns =
+        [decode_holes(&message.hole_columns)?, decode_holes(their_holes).in_field("opponent")?];
+    let setup = Setup { rules, invalid_actions, pieces, hole_columns, start: start.in_field("start")? };
     if let Some(start) = &setup.start {
         let impossible = |error| DecodeError::invalid(Fault::Position, "start", format!("{error}"));
         start.check(&rules).map_err(impossible)?;
     }
     let outcome = message.outcome.as_ref().ok_or_else(|| DecodeError::missing("outcome"))?;
-    let opponent = message.opponent.as_ref().map(|side| decode_opponent(side, &rules)).transpose();
+    let opponent = opponent.map(|side| decode_opponent(side, &rules)).transpose();
     let recording = Recording {
         setup,
         player: decode_text("player", &message.player)?,

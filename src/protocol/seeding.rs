@@ -214,10 +214,15 @@ fn decode_holes(columns: &[u32], pieces: usize, rules: &Rules) -> Result<Vec<u8>
         );
         return Err(DecodeError::field("columns", problem));
     }
+    decode_columns("columns", columns, rules)
+}
+
+/// Reads the columns of holes in a field of this name.
+pub(super) fn decode_columns(name: &str, columns: &[u32], rules: &Rules) -> Result<Vec<u8>, DecodeError> {
     let decode = |(i, &column): (usize, &u32)| {
         let known = u8::try_from(column).ok().filter(|&column| column < rules.width);
         let problem = || format!("is {column}, expected 0 to {}", rules.width - 1);
-        known.ok_or_else(|| DecodeError::field(format!("columns[{i}]"), problem()))
+        known.ok_or_else(|| DecodeError::field(format!("{name}[{i}]"), problem()))
     };
     columns.iter().enumerate().map(decode).collect()
 }

@@ -35,8 +35,8 @@ impl Rooms {
 /// The start of further episodes: from seeds, or from given states.
 #[derive(Debug)]
 pub(super) enum Beginning {
-    /// With episodes of these seeds, or with their next ones.
-    Episodes(Option<Reserved<Seeding>>),
+    /// With episodes of these seeds, or with their next ones; if true, as mirrored matches.
+    Episodes(Option<Reserved<Seeding>>, bool),
     /// From given states; with a seed, their later pieces come from it.
     States(Reserved<States>, Option<u64>),
 }

@@ -123,7 +123,7 @@ impl Restart for pb::ResetRequest {
     }
 
     fn read(&self, state: &mut SessionState, answers: &Answers) -> Result<Beginning, Refusal> {
-        state.read_seeding(self, answers).map(Beginning::Episodes)
+        state.read_reset(self, answers)
     }
 
     fn answer(seen: AnswerTensors, sequence_number: u64) -> pb::ResetResponse {

@@ -166,15 +166,19 @@ impl SessionState {
         })
     }
 
-    /// Reads and checks the seeds or pieces of a Reset; `None` if it names none.
-    pub fn read_seeding(
+    /// Reads and checks a Reset.
+    pub fn read_reset(
         &mut self,
         request: &pb::ResetRequest,
         answers: &Answers,
-    ) -> Result<Option<Reserved<Seeding>>, Refusal> {
+    ) -> Result<Beginning, Refusal> {
         let SessionState { batch, memory, .. } = self;
         let env_ids = envs::decode(request.envs.as_ref());
         let (rows, rules) = (num_rows(batch, env_ids), &batch.config().rules);
+        if request.swap_sides && !rules.is_match() {
+            let problem = "is true, expected false: the rules have 1 player";
+            return Err(DecodeError::field("swap_sides", problem).into());
+        }
         let decode = |message| {
             let decode = || seeding::decode(message, rows, rules).in_field("seeding");
             Reserved::make(answers, seeding::decoded_bytes(message), decode)
@@ -184,7 +188,7 @@ impl SessionState {
             memory.share_all("seeding.piece_sequences", seeding)?;
         }
         batch.check_reset(env_ids, seeding.as_deref())?;
-        Ok(seeding)
+        Ok(Beginning::Episodes(seeding, request.swap_sides))
     }
 
     /// Reads and checks the positions of a RestoreState, and the origins of their cells.
@@ -219,8 +223,11 @@ impl SessionState {
         let SessionState { batch, watched, .. } = self;
         let (all, restarted) = (rooms.named(&(0..rooms.env_ids.len())), rooms.named(&rows));
         match beginning {
-            Beginning::Episodes(seeding) => {
+            Beginning::Episodes(seeding, swap_sides) => {
                 batch.reset_checked(all, rows, seeding.as_deref());
+                if *swap_sides {
+                    batch.swap_sides(restarted);
+                }
                 watched.follow_reset(batch, restarted);
             }
             Beginning::States(states, reseed) => {

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use tetrion_core::engine::{
-    ActionModel, ClearPoints, Garbage, HalfTurns, NamedChoice, Placement, Playfield, Randomizer, Rules,
-    Scoring, SpinRule, Tetromino, Timing, TopOut, parse_sequence,
+    ActionModel, ClearPoints, Garbage, HalfTurns, NamedChoice, PieceSequence, Placement, Playfield,
+    Randomizer, Rules, Scoring, SpinRule, Tetromino, Timing, TopOut, parse_sequence,
 };
 use tetrion_core::env::{
     AutoresetMode, EnvBatch, EnvConfig, EpisodePhase, Field, InvalidActionPolicy, Restored, Seeding,
@@ -89,7 +89,9 @@ pub fn random_setup(dice: &mut Dice) -> Setup {
         }
     });
     let start = start.filter(|start| start.check(&rules).is_ok());
-    Setup { rules, invalid_actions, pieces, start }
+    let has_holes = matches!(pieces, Pieces::Sequence(_)) && rules.garbage.is_some();
+    let holes = (0..if has_holes { dice.below(8) } else { 0 }).map(|_| dice.below(width.into()) as u8);
+    Setup { rules, invalid_actions, pieces, hole_columns: [holes.collect(), Vec::new()], start }
 }
 
 /// The environment in which such a game is played.
@@ -102,7 +104,10 @@ fn env(setup: &Setup) -> EnvBatch {
     };
     let seeding = match &setup.pieces {
         Pieces::Seed(seed) => Seeding::Seeds(vec![*seed]),
-        Pieces::Sequence(pieces) => Seeding::from_pieces(vec![pieces.clone()]),
+        Pieces::Sequence(pieces) => {
+            let [holes, _] = setup.hole_columns.clone();
+            Seeding::PieceSequences(vec![Arc::new(PieceSequence { pieces: pieces.clone(), holes })])
+        }
     };
     let mut env = EnvBatch::new(config, &seeding).unwrap();
     match &setup.start {

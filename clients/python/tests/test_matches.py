@@ -174,12 +174,14 @@ def test_a_won_match_is_no_truncated_game(client):
     assert not games.truncated.any()
 
 
-def test_a_mirrored_match_has_the_players_in_each_others_rows(client):
+@pytest.mark.parametrize("swap_sides", [False, True])
+def test_a_mirrored_match_has_the_players_in_each_others_rows_or_swapped_sides(client, swap_sides):
     games = client.evaluate("dt-10", opponent="el-tetris", rules=RULES, seeds=[9], episodes_per_seed=2)
-    rows = {"dt-10": [0, 3], "el-tetris": [1, 2]}
+    rows = {"dt-10": [0, 2], "el-tetris": [1, 3]} if swap_sides else {"dt-10": [0, 3], "el-tetris": [1, 2]}
     infos = ["won", "sent", "pieces"]
     with client.create_session(4, rules=RULES, env_seeds=[9] * 4, autoreset_mode="disabled", infos=infos) as session:
-        session.reset()
+        session.reset([0, 1])
+        session.reset([2, 3], swap_sides=swap_sides)
         last, going = {}, [0, 1, 2, 3]
         while going:
             actions = np.zeros(4, np.int32)
@@ -196,3 +198,38 @@ def test_a_mirrored_match_has_the_players_in_each_others_rows(client):
     assert [last[env]["pieces"] for env in rows["dt-10"]] == games.pieces.ravel().tolist()
     # The same pieces, other holes.
     assert last[0]["pieces"] != last[3]["pieces"]
+
+
+def test_the_option_swap_sides_is_for_two_players(client):
+    envs = make(4, address=client)
+    plain, sides, received = [], [1, 0, 3, 2], 0
+    for swap_sides in (False, True):
+        policies = ["dt-10", "el-tetris"][:: -1 if swap_sides else 1]
+        infos = envs.reset(seed=9, options={"swap_sides": swap_sides})[1]
+        for step in range(120):
+            chosen = np.zeros(4, np.int64)
+            for side, policy in enumerate(policies):
+                rows = [side, side + 2]
+                chosen[rows] = envs.unwrapped.session.enumerate_placements(rows, policy=policy).policy_actions
+            observations, *_, infos = envs.step(chosen)
+            if not swap_sides:
+                plain.append(observations)
+            for name, shown in observations.items():
+                np.testing.assert_array_equal(shown[sides] if swap_sides else shown, plain[step][name])
+            if step == 60 and swap_sides:
+                observations, _ = envs.unwrapped.restore_state(envs.unwrapped.save_state())
+            received += infos["received"].sum()
+    assert received > 0
+    before = envs.unwrapped.save_state()
+    with pytest.raises(tetrion.InvalidArgumentError, match=r"options\['swap_sides'\] is 1, expected True or False"):
+        envs.reset(options={"swap_sides": 1})
+    assert envs.unwrapped.save_state() == before
+    alone = make(2, rules="guideline", address=client)
+    alone.reset(seed=1)
+    before = alone.unwrapped.save_state()
+    for seed in (None, 3):
+        with pytest.raises(
+            tetrion.InvalidRequestError, match="swap_sides: is true, expected false: the rules have 1 player"
+        ):
+            alone.reset(seed=seed, options={"swap_sides": True})
+    assert alone.unwrapped.save_state() == before

@@ -55,6 +55,24 @@ def play(env, seed, rng):
     return seen, sums["player_0"]
 
 
+def test_with_swapped_sides_agents_exchange_places():
+    env, rows, received = make(), [], 0
+    for swap_sides, policies in ((False, ["dt-10", "el-tetris"]), (True, ["el-tetris", "dt-10"])):
+        env.reset(seed=9, options={"swap_sides": swap_sides, "other": 1})
+        for step in range(200):
+            lists = [env.session.enumerate_placements([row], policy=policy) for row, policy in enumerate(policies)]
+            actions = [placements.policy_actions[0] for placements in lists]
+            observations, *_, infos = env.step(dict(zip(PLAYERS, actions, strict=True)))
+            boards = [observations[agent]["observation"]["board"] for agent in PLAYERS]
+            if not swap_sides:
+                rows.append(boards)
+            np.testing.assert_array_equal(boards[:: -1 if swap_sides else 1], rows[step])
+            if not env.agents:
+                break
+        received += sum(info["received"] for info in infos.values())
+    assert received > 0
+
+
 def test_whole_matches_are_the_same_again():
     env, twin = make(), make()
     results = set()

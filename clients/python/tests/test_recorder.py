@@ -327,6 +327,55 @@ def test_a_match_is_one_recording_of_both_sides(client, tmp_path, autoreset):
     assert tetrion.Recording(pb.Recording.decode(message.SerializeToString())).check().startswith("opponent: step 2: ")
 
 
+def test_swapped_sides_are_recorded(client):
+    rules = {"preset": "tetrio", "players": 2, "height": 14, "rows_above": 4}
+    session = client.create_session(2, rules=rules, autoreset_mode="same_step", action_mask=True)
+
+    def play(seed, swap_sides=None):
+        """The match of a seed, by players of their own taste."""
+        if swap_sides is not None:
+            session.reset(seeds=[seed] * 2, swap_sides=swap_sides)
+        while True:
+            chosen = [session.enumerate_placements([env], policy=of).policy_actions[0] for env, of in enumerate(policies)]
+            if session.step(chosen).terminated.any():
+                return
+
+    policies = ["dt-10", "el-tetris"]
+    with tetrion.Recorder(session, player="dt-10") as recorder:
+        play(5, swap_sides=True)
+        play(5)  # the next episode keeps the sides
+        swapped = recorder.take()
+        policies.reverse()
+        play(5, swap_sides=False)
+        play(5)
+        exchanged = recorder.take()
+        # Snapshots keep their sides, here one of swapped sides and one in exchanged rows.
+        session.reset(seeds=[7, 7], swap_sides=True)
+        states = session.save_state()
+        session.reset(seeds=[8, 8])
+        session.restore_state(states)
+        play(7)
+        session.restore_state(states[::-1])
+        play(7)
+        restored = recorder.take()[-2:]
+    session.restore_state(states)
+    with tetrion.Recorder(session) as late:
+        play(7)  # under way before
+        play(7)
+        (known,) = late.take()
+    for one, other in zip(swapped, exchanged, strict=True):
+        assert one.check() is None
+        assert (one.actions.tolist(), one.opponent.actions.tolist()) == (
+            other.actions.tolist(),
+            other.opponent.actions.tolist(),
+        )
+        assert (one.player, one.opponent.player, other.player, other.opponent.player) == ("", "dt-10", "dt-10", "")
+        assert one.origin.endswith("of environment 1")
+        assert other.origin.endswith("of environment 0")
+    assert [one.check() for one in [*restored, known]] == [None] * 3
+    assert [one.player for one in restored] == ["", "dt-10"]
+
+
 def test_as_many_matches_are_kept_as_games(client):
     rules = {"preset": "tetrio", "players": 2, "height": 14, "rows_above": 4}
     session = client.create_session(4, rules=rules, autoreset_mode="same_step", action_mask=True, infos=["seed"])
@@ -345,13 +394,37 @@ def test_a_match_needs_both_sides(client):
         tetrion.Recorder(session, [0, 1, 3])
 
 
-def test_games_with_holes_in_their_columns_are_not_recorded(client):
+def test_games_with_holes_in_their_columns(client, tmp_path):
     with client.create_session(rules={"preset": "guideline", "garbage": {"lines_per_piece": 1}}) as session:
         recorder = tetrion.Recorder(session)
-        session.reset(piece_sequences="IOT", hole_columns=[[1, 2]])
-        session.step(session.enumerate_placements().actions[:1])
+        for holes in ([], [[1, 2]]):
+            session.reset(piece_sequences=["IOTOS"], hole_columns=holes)
+            for _ in range(4):
+                session.step(session.enumerate_placements().actions[:1])
+            recording = recorder.recording()
+            assert recording.check() is None
+            assert (recording.piece_sequence, [recording.hole_columns]) == ("IOTOS", holes or [[]])
+            assert (recording._message.outcome.rows[-1] == "##.#######") == bool(holes)
+        recording.save(tmp_path / "game.json")
+        check_file(tmp_path / "game.json")
+
+
+def test_matches_with_holes_in_their_columns(client):
+    rules = {"preset": "versus_simple", "players": 2, "height": 14, "rows_above": 4}
+    sequences, holes = ["TLZISIOJ" * 12] * 2, [[3, 3, 7], [0]]
+    with client.create_session(2, rules=rules, autoreset_mode="same_step") as session:
+        recorder = tetrion.Recorder(session)
+        for swap_sides in (False, True):
+            session.reset(piece_sequences=sequences, hole_columns=holes, swap_sides=swap_sides)
+            while True:
+                step = session.step(session.enumerate_placements(policy="dt-10").policy_actions)
+                if (step.terminated | step.truncated).any():
+                    break
+            (recording,) = recorder.take()
+            assert recording.check() is None
+            sides = [recording.hole_columns, recording.opponent.hole_columns]
+            assert sides == (holes[::-1] if swap_sides else holes)
+        session.reset(piece_sequences=["IOT", "IOS"])
+        session.step(session.enumerate_placements(policy="dt-10").policy_actions)
         with pytest.raises(tetrion.ResetNeededError, match="nothing of the game in environment 0 can be recorded"):
-            recorder.recording()
-        session.reset(piece_sequences="IOT")
-        session.step(session.enumerate_placements().actions[:1])
-        assert recorder.recording().piece_sequence == "IOT"
+            recorder.recording(0)

@@ -66,6 +66,30 @@ def test_equal_seeds_give_equal_matches(opponent):
     assert seen != other
 
 
+def test_with_swapped_sides_the_agent_has_the_place_of_its_opponent():
+    plain, received = [], 0
+    for swap_sides, agent, opponent in ((False, "el-tetris", "dt-10"), (True, "dt-10", "el-tetris")):
+        envs = make_vec(2, opponent=opponent, observe_opponent=True)
+        envs.reset(seed=3, options={"swap_sides": swap_sides})
+        for step in range(150):
+            chosen = envs.unwrapped.session.enumerate_placements([0, 2], policy=agent).policy_actions
+            observations, *_, infos = envs.step(chosen)
+            if not swap_sides:
+                plain.append(observations)
+            for name in ("board", "current", "garbage"):
+                names = [name, f"opponent_{name}"]
+                for one, other in zip(names, names[:: -1 if swap_sides else 1], strict=True):
+                    np.testing.assert_array_equal(observations[one], plain[step][other])
+            received += infos["received"].sum()
+        envs.close()
+    assert received > 0
+    env = gymnasium.make("tetrion/Versus-v0", opponent="dt-10", rules=RULES)
+    env.reset(seed=1, options={"swap_sides": True})
+    with pytest.raises(tetrion.InvalidArgumentError, match=r"options\['swap_sides'\] is None"):
+        env.reset(options={"swap_sides": None})
+    env.close()
+
+
 @pytest.mark.parametrize("opponent", OPPONENTS, ids=str)
 @pytest.mark.parametrize("mode", ["next_step", "same_step", "disabled"])
 def test_it_is_one_side_of_the_match_that_both_play(mode, opponent):

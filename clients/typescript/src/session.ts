@@ -15,6 +15,7 @@ import {
   type Palette,
   type RenderFormat,
   RenderRequestSchema,
+  ResetRequestSchema,
   RestoreStateRequestSchema,
   type Rules,
   type Session as SessionMessage,
@@ -137,6 +138,8 @@ export interface ResetOptions extends EnvOptions {
   readonly pieceSequences?: readonly string[] | undefined;
   /** With `pieceSequences` and under rules with garbage: the columns of the holes, in the order in which lines get them, a list per string. */
   readonly holeColumns?: readonly (readonly number[])[] | undefined;
+  /** Starts mirrored matches, under rules of two players: each side has the holes of the other, until the next `reset`. */
+  readonly swapSides?: boolean | undefined;
 }
 
 /** Options of `restoreState`. */
@@ -182,8 +185,8 @@ export abstract class EnvCalls {
 
   /** Starts new episodes. */
   async reset(options: ResetOptions = {}): Promise<FirstStep> {
-    const call = callOptions(options, ["envIds", "seeds", "pieceSequences", "holeColumns"]);
-    const request = { ...seedingOf(options, "seeds"), ...envIdsOf(options.envIds) };
+    const call = callOptions(options, ["envIds", "seeds", "pieceSequences", "holeColumns", "swapSides"]);
+    const request = { ...fieldsOf(ResetRequestSchema, options, { swapSides: "swapSides" }), ...seedingOf(options, "seeds"), ...envIdsOf(options.envIds) };
     return this.first(await this.call("reset", request, call), this.rowsOf(options));
   }
 

@@ -138,6 +138,34 @@ test("the holes of explicit games lie in their columns", async () => {
   }
 });
 
+test("swapped sides are for two players", async () => {
+  for (const [name, client] of transports) {
+    const session = await client.createSession({ numEnvs: 2, rules: { preset: "tetrio", players: 2 }, observations: ["board_bits", "garbage"] });
+    const seeds = [5n, 5n];
+    const play = async (swapSides: boolean, policies: readonly string[]) => {
+      await session.reset({ seeds, swapSides });
+      const seen = [];
+      for (let turn = 0; turn < 60; turn++) {
+        const chosen = [];
+        for (const [env, policy] of policies.entries()) {
+          const { actions, policyChoices } = await session.enumeratePlacements({ envIds: [env], policy });
+          chosen.push(actions[policyChoices![0]!]!);
+        }
+        const { board_bits, garbage } = (await session.step(chosen)).observations;
+        seen.push([board_bits!, garbage!].map((rows) => [rows.slice(0, rows.length / 2), rows.slice(rows.length / 2)]));
+      }
+      return seen;
+    };
+    const usual = await play(false, ["dt-10", "el-tetris"]);
+    assert.ok(usual.some(([, garbage]) => garbage!.flat().some((lines) => lines.some((line) => line > 0))), name);
+    assert.deepEqual(await play(true, ["el-tetris", "dt-10"]), usual.map((turn) => turn.map(([first, second]) => [second, first])), name);
+    await session.close();
+    const alone = await client.createSession();
+    assert.deepEqual((await refused(alone.reset({ swapSides: true }))).violations.map(({ field }) => field), ["swapSides"], name);
+    await alone.close();
+  }
+});
+
 test("the types of observations and infos are the server's lists", async () => {
   const source = await readFile(new URL("../../src/session.ts", import.meta.url), "utf8");
   const { observationFields, infoFields } = await running.client.catalog();

@@ -227,6 +227,7 @@ test("the actions and the environments of a step are integers", async () => {
   assert.equal((await refused(() => session.restoreState(undefined as never))).field, "positions");
   assert.equal((await refused(() => session.step([1], { envIds: [NaN] }))).field, "envIds[0]");
   assert.equal((await refused(() => session.reset({ seeds: [1.5 as never] }))).field, "seeds[0]");
+  assert.equal((await refused(() => session.reset({ swapSides: 1 as never }))).field, "swapSides");
   assert.equal((await refused(() => session.restoreState({ snapshots: ["text" as never] }))).field, "positions.snapshots.states[0]");
   assert.equal((await refused(() => session.render({ format: NaN }))).field, "format");
 });

@@ -139,8 +139,29 @@ impl Session {
         env_ids: Option<&[u32]>,
         seeding: Option<&PieceSource>,
     ) -> Result<Shown, ClientError> {
+        self.restart(env_ids, seeding, false).await
+    }
+
+    /// Starts the mirrored matches of those that [`Session::reset`] starts: each side has the holes of the other.
+    ///
+    /// # Errors
+    /// If the server refuses, as under rules of one player, or has not answered for as long as the client is patient.
+    pub async fn reset_mirrored(
+        &mut self,
+        env_ids: Option<&[u32]>,
+        seeding: Option<&PieceSource>,
+    ) -> Result<Shown, ClientError> {
+        self.restart(env_ids, seeding, true).await
+    }
+
+    async fn restart(
+        &mut self,
+        env_ids: Option<&[u32]>,
+        seeding: Option<&PieceSource>,
+        swap_sides: bool,
+    ) -> Result<Shown, ClientError> {
         let (envs, seeding) = (envs::encode(env_ids), seeding.map(PieceSource::encode));
-        let request = pb::ResetRequest { envs, seeding, ..Default::default() };
+        let request = pb::ResetRequest { envs, seeding, swap_sides, ..Default::default() };
         let answer: pb::ResetResponse = self.held.call(Asked::new(&RESET, &request)).await?.decode()?;
         self.names.seen(answer.observations, answer.infos, answer.action_mask.as_ref())
     }

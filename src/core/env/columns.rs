@@ -214,7 +214,7 @@ macro_rules! one_size {
 one_size!(Compact, Envs<u32, 16>);
 one_size!(General, Envs<u64, 32>);
 
-/// The side of a match on which an environment plays; `None` under rules of one player.
+/// The side of a match on which an environment plays, unless sides are swapped; `None` under rules of one player.
 fn side_of(config: &EnvConfig, i: usize) -> Option<u8> {
     config.rules.is_match().then_some(i as u8 & 1)
 }
@@ -398,6 +398,9 @@ impl<C: Column, const N: usize> Envs<C, N> {
     ) {
         for row in rows {
             let i = all.env(row);
+            if let Some(incoming) = self.incoming.get_mut(i) {
+                incoming.side = side_of(config, i);
+            }
             let Some(seeding) = seeding else {
                 self.begin_next(config, i);
                 continue;
@@ -405,6 +408,15 @@ impl<C: Column, const N: usize> Envs<C, N> {
             let (dealer, env_seed) = seeding.dealer(config, row, i);
             self.dealers[i] = dealer;
             self.begin(config, i, EpisodeIndex { env_seed, index: 0 });
+        }
+    }
+
+    /// Gives each side of these matches the holes of the other, before any line has arrived.
+    pub(super) fn swap_sides(&mut self, rows: EnvRows<'_>) {
+        for i in rows.envs() {
+            if let Some(incoming) = self.incoming.get_mut(i) {
+                incoming.side = incoming.side.map(|side| side ^ 1);
+            }
         }
     }
 

@@ -203,6 +203,16 @@ impl EnvBatch {
         each_size!(&mut self.envs, envs => envs.reset(&self.config, (all, rows), seeding));
     }
 
+    /// Exchanges the holes of both sides in matches that a reset has just started, so that each is the mirrored match, and
+    /// in their later episodes, until the next reset or restored state. Under rules of one player nothing changes.
+    ///
+    /// # Panics
+    /// If a listed environment does not exist.
+    pub fn swap_sides(&mut self, env_ids: Option<&[u32]>) {
+        let rows = self.all(env_ids);
+        each_size!(&mut self.envs, envs => envs.swap_sides(rows));
+    }
+
     /// Performs one action in each row's environment.
     ///
     /// # Errors

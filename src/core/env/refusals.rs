@@ -230,7 +230,7 @@ pub enum RestoreError {
         row: usize,
     },
     /// Two states are not the sides of one match at the same turn.
-    #[error("states {row} and {other} are not the two sides of one match at the same turn, in this order")]
+    #[error("states {row} and {other} are not the two sides of one match at the same turn")]
     OtherMatch {
         /// Index of the state of the first side in the list.
         row: usize,

@@ -42,11 +42,11 @@ impl EnvState {
         &self.rules
     }
 
-    /// Whether this is the first side of a match and the other state the second one, at the same turn.
+    /// Whether the states are the two sides of a match at the same turn, in either order.
     pub(super) fn is_against(&self, other: &EnvState) -> bool {
         let place = |state: &EnvState| (state.episode, state.statistics.steps, state.end.is_some());
         let sides = [self.incoming.side, other.incoming.side];
-        sides == [Some(0), Some(1)]
+        (sides == [Some(0), Some(1)] || sides == [Some(1), Some(0)])
             && place(self) == place(other)
             && self.dealer.seed() == other.dealer.seed()
     }
@@ -250,8 +250,8 @@ impl<C: Column, const N: usize> Envs<C, N> {
             *chain = state.chain;
         }
         if let Some(incoming) = self.incoming.get_mut(i) {
-            // A side of a match goes on alone, or against the environment beside this one.
-            *incoming = state.incoming.on_side(incoming.side);
+            // A side of a match keeps its holes, or goes on alone.
+            *incoming = state.incoming.on_side(incoming.side.and(state.incoming.side));
         }
         self.dealers[i] = state.dealer.clone();
         self.phases[i] = state.end.map_or(EpisodePhase::Running, EpisodePhase::Ended);

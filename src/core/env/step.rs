@@ -239,8 +239,9 @@ impl<C: Column, const N: usize> Envs<C, N> {
         moved: [(f64, Option<EpisodeEnd>); 2],
     ) -> [(f64, Option<EpisodeEnd>); 2] {
         let [first, second] = self.incoming.get_disjoint_mut(envs).expect("two environments");
-        let holes = |side: usize| self.dealers[envs[side]].holes(Some(side as u8));
-        let arrived = exchange(rules, [(first, holes(0)), (second, holes(1))]);
+        let [first_holes, second_holes] =
+            [(envs[0], first.side), (envs[1], second.side)].map(|(i, side)| self.dealers[i].holes(side));
+        let arrived = exchange(rules, [(first, first_holes), (second, second_holes)]);
         let ends = EpisodeEnd::of_match(moved.map(|(_, end)| end));
         let points = exchange_points(rules, arrived, ends);
         [0, 1].map(|side| {

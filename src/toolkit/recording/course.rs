@@ -41,21 +41,17 @@ impl Course {
         let Setup { rules, invalid_actions, ref start, .. } = *setup;
         let empty = Playfield::empty(rules.width, rules.height);
         let playfield = start.as_ref().map_or(empty, |start| start.playfield);
-        let given = start.iter().flat_map(|start| start.pieces());
         let held = start.as_ref().and_then(|start| start.held);
-        let game = Live::starting_from(&rules, setup.dealer(), playfield, given, held);
         let cells = Cells::given(&playfield);
-        let course = Course { game, invalid_actions, cells, last: Vec::new(), landing: None, opponent: None };
-        if !rules.is_match() {
-            return Ok(course);
-        }
-        let [mut first, second] = [0, 1].map(|side| course.clone().on_side(side));
-        first.opponent = Some(Box::new(second));
-        Ok(first)
-    }
-
-    fn on_side(self, side: u8) -> Course {
-        Course { game: self.game.on_side(side), ..self }
+        let course = |side| {
+            let given = start.iter().flat_map(|start| start.pieces());
+            let game = Live::starting_from(&rules, setup.dealer(side), playfield, given, held);
+            let game = if rules.is_match() { game.on_side(side as u8) } else { game };
+            let cells = cells.clone();
+            Course { game, invalid_actions, cells, last: Vec::new(), landing: None, opponent: None }
+        };
+        let opponent = rules.is_match().then(|| Box::new(course(1)));
+        Ok(Course { opponent, ..course(0) })
     }
 
     /// Side 1, if the game is a match.

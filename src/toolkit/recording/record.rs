@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tetrion_core::engine::{Dealer, EpisodeEnd, Piece, Playfield, Rules, RulesError};
+use tetrion_core::engine::{Dealer, EpisodeEnd, Piece, PieceSequence, Playfield, Rules, RulesError};
 use tetrion_core::env::{InvalidActionPolicy, PositionError, StartPosition};
 
 /// A game as a file holds it: enough to play it again, and to check that it comes out the same.
@@ -42,6 +42,8 @@ pub struct Setup {
     pub invalid_actions: InvalidActionPolicy,
     /// The source of the pieces.
     pub pieces: Pieces,
+    /// With explicit pieces and garbage, the columns of the first holes of each side; of one side in a game of one player.
+    pub hole_columns: [Vec<u8>; 2],
     /// The start position; `None` for an empty playfield, as in every match.
     pub start: Option<StartPosition>,
 }
@@ -76,6 +78,12 @@ pub enum RecordingError {
     /// An empty sequence of pieces.
     #[error("pieces: the sequence is empty, expected at least one piece")]
     NoPieces,
+    /// Columns of holes that the game would not use.
+    #[error("hole_columns: is set, expected none: {0}")]
+    UnusedHoles(&'static str),
+    /// A hole outside of the playfield.
+    #[error("hole_columns: has {column}, expected 0 to {}", width - 1)]
+    HoleColumn { column: u8, width: u8 },
     #[error("start: {0}")]
     Start(#[from] PositionError),
     /// A match that starts from a position.
@@ -100,7 +108,8 @@ pub enum RecordingError {
 impl Setup {
     /// A game with these rules and pieces from an empty playfield, in which every action must exist.
     pub fn new(rules: Rules, pieces: Pieces) -> Setup {
-        Setup { rules, invalid_actions: InvalidActionPolicy::Reject, pieces, start: None }
+        let invalid_actions = InvalidActionPolicy::Reject;
+        Setup { rules, invalid_actions, pieces, hole_columns: Default::default(), start: None }
     }
 
     /// Checks that the game can be played.
@@ -112,6 +121,7 @@ impl Setup {
         if matches!(&self.pieces, Pieces::Sequence(pieces) if pieces.is_empty()) {
             return Err(RecordingError::NoPieces);
         }
+        self.check_holes()?;
         if let Some(start) = &self.start {
             if self.rules.is_match() {
                 return Err(RecordingError::StartOfMatch);
@@ -121,11 +131,29 @@ impl Setup {
         Ok(())
     }
 
-    /// A dealer of the game's pieces, from the first one.
-    pub(super) fn dealer(&self) -> Dealer {
+    fn check_holes(&self) -> Result<(), RecordingError> {
+        let Setup { rules, pieces, hole_columns, .. } = self;
+        let Some(&most) = hole_columns.iter().flatten().max() else { return Ok(()) };
+        let unused = [
+            (matches!(pieces, Pieces::Seed(_)), "a seed decides the holes"),
+            (rules.garbage.is_none(), "the rules have no garbage"),
+            (!rules.is_match() && !hole_columns[1].is_empty(), "a game of one player has no side 1"),
+        ];
+        if let Some((_, why)) = unused.into_iter().find(|(is_unused, _)| *is_unused) {
+            return Err(RecordingError::UnusedHoles(why));
+        }
+        let width = rules.width;
+        if most < width { Ok(()) } else { Err(RecordingError::HoleColumn { column: most, width }) }
+    }
+
+    /// A dealer of a side's pieces, from the first one.
+    pub(super) fn dealer(&self, side: usize) -> Dealer {
         match &self.pieces {
             Pieces::Seed(seed) => self.rules.dealer(*seed),
-            Pieces::Sequence(pieces) => Dealer::sequence(pieces.clone()),
+            Pieces::Sequence(pieces) => {
+                let holes = self.hole_columns[side].clone();
+                Dealer::sequence_with_holes(Arc::new(PieceSequence { pieces: pieces.clone(), holes }))
+            }
         }
     }
 }

@@ -109,13 +109,15 @@ fn messages() -> Vec<MessageDescriptor> {
 }
 
 /// Fields that no line has, and why.
-const NO_FIELD: [(&str, &str); 6] = [
+const NO_FIELD: [(&str, &str); 8] = [
     ("Limits.", "differ from server to server"),
     ("Recording.invalid_action_reward", "evaluations have no penalty"),
     ("Recording.start", "evaluations start with empty playfields"),
     ("Recording.player", "left to the caller"),
     ("RecordedOpponent.player", "left to the caller"),
     ("Recording.origin", "left to the caller"),
+    ("Recording.hole_columns", "evaluations take no columns of holes"),
+    ("RecordedOpponent.hole_columns", "evaluations take no columns of holes"),
 ];
 
 /// Choices that no line names.

@@ -165,7 +165,7 @@ mod _native {
     #[pymodule_export]
     use super::program::main;
     #[pymodule_export]
-    use super::recorded::{RecordingError, read_recording, record};
+    use super::recorded::{RecordingError, read_recording, record, snapshot_side};
     #[pymodule_export]
     use super::replay::PyReplay;
     #[pymodule_export]

@@ -42,20 +42,29 @@ pub(crate) fn read_recording<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Boun
     Ok(PyBytes::new(py, &recording::to_bytes(&recording)))
 }
 
-/// Records a game of a session with this configuration: from a seed, explicit pieces or a snapshot, and its actions; in a
-/// match, also the actions of the other side. Returns the message; None if nothing of the game can be recorded.
+/// Reads the side of a match, 0 or 1, of which this is a snapshot; 0 in a game of one player.
 #[pyfunction]
-#[pyo3(signature = (config, actions, player, origin, *, opponent=None, seed=None, sequence=None, state=None))]
+pub(crate) fn snapshot_side(state: &[u8]) -> PyResult<u8> {
+    let (snapshot, _) = colors::split(state).map_err(wrong)?;
+    Ok(EnvState::from_bytes(snapshot).map_err(unplayable)?.incoming().side.unwrap_or(0))
+}
+
+/// Records a game of a session with this configuration: from a seed, explicit pieces with columns of holes for each side, or a
+/// snapshot, and its actions; in a match, also the actions of the other side. Returns the message; None if nothing of the game
+/// can be recorded.
+#[pyfunction]
+#[pyo3(signature = (config, actions, players, origin, *, opponent=None, seed=None, sequence=None, holes=Vec::new(), state=None))]
 #[allow(clippy::too_many_arguments)] // Python has them by name
 pub(crate) fn record<'py>(
     py: Python<'py>,
     config: &[u8],
     actions: Vec<u16>,
-    player: &str,
+    players: (String, String),
     origin: &str,
     opponent: Option<Vec<u16>>,
     seed: Option<u64>,
     sequence: Option<&str>,
+    holes: Vec<Vec<u8>>,
     state: Option<&[u8]>,
 ) -> PyResult<Option<Bound<'py, PyBytes>>> {
     let recorded = py.detach(|| {
@@ -70,13 +79,18 @@ pub(crate) fn record<'py>(
             (None, None) => None,
         };
         if let Some(pieces) = dealt {
-            let setup = Setup { rules, invalid_actions: env.invalid_action_policy, pieces, start: None };
-            return played(setup, &actions, opponent.as_deref(), player, origin);
+            let mut holes = holes.into_iter();
+            let setup = Setup {
+                invalid_actions: env.invalid_action_policy,
+                hole_columns: [(); 2].map(|()| holes.next().unwrap_or_default()),
+                ..Setup::new(rules, pieces)
+            };
+            return played(setup, &actions, opponent.as_deref(), &players, origin);
         }
         let Some(state) = state else { return Ok(None) };
         let (snapshot, _) = colors::split(state).map_err(wrong)?;
         let state = EnvState::from_bytes(snapshot).map_err(unplayable)?;
-        from_snapshot(&env, state, &actions, player, origin)
+        from_snapshot(&env, state, &actions, &players, origin)
     });
     Ok(recorded?.map(|recording| PyBytes::new(py, &recording::to_bytes(&recording))))
 }
@@ -86,7 +100,7 @@ fn played(
     setup: Setup,
     actions: &[u16],
     opponent: Option<&[u16]>,
-    player: &str,
+    players: &(String, String),
     origin: &str,
 ) -> PyResult<Option<Recording>> {
     if setup.rules.is_match() != opponent.is_some()
@@ -102,7 +116,11 @@ fn played(
         let theirs = opponent.and_then(|actions| actions.get(step)).copied();
         recorder.play_turn([action, theirs.unwrap_or(0)]).map_err(|(_, refused)| unplayable(refused))?;
     }
-    Ok(Some(recorder.recording(player, origin)))
+    let mut recording = recorder.recording(&players.0, origin);
+    if let Some(opponent) = &mut recording.opponent {
+        opponent.player.clone_from(&players.1);
+    }
+    Ok(Some(recording))
 }
 
 /// The recording of a game that goes on from a snapshot. It begins with a drawing of the position, and with the pieces that were
@@ -111,7 +129,7 @@ fn from_snapshot(
     env: &EnvConfig,
     state: EnvState,
     actions: &[u16],
-    player: &str,
+    players: &(String, String),
     origin: &str,
 ) -> PyResult<Option<Recording>> {
     let rules = env.rules;
@@ -125,12 +143,11 @@ fn from_snapshot(
     let is_plain = start.playfield.rows().all(|row| row == 0) && start.held.is_none();
     let held = start.held;
     let setup = Setup {
-        rules,
         invalid_actions: env.invalid_action_policy,
-        pieces: Pieces::Sequence(all.clone().into()),
         start: (!is_plain).then_some(start),
+        ..Setup::new(rules, Pieces::Sequence(all.clone().into()))
     };
-    let Some(mut recording) = played(setup, actions, None, player, origin)? else { return Ok(None) };
+    let Some(mut recording) = played(setup, actions, None, players, origin)? else { return Ok(None) };
     let mut course = Course::new(&recording.setup).map_err(unplayable)?;
     for &action in actions {
         course.play(action).map_err(unplayable)?;

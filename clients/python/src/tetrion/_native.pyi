@@ -197,15 +197,17 @@ RULES_VERSION: str
 PROTOCOL_REVISION: int
 
 def read_recording(data: bytes) -> bytes: ...
+def snapshot_side(state: bytes) -> int: ...
 def record(
     config: bytes,
     actions: Sequence[int],
-    player: str,
+    players: tuple[str, str],
     origin: str,
     *,
     opponent: Sequence[int] | None = None,
     seed: int | None = None,
     sequence: str | None = None,
+    holes: Sequence[Sequence[int]] = (),
     state: bytes | None = None,
 ) -> bytes | None: ...
 

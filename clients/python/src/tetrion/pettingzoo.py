@@ -84,7 +84,8 @@ class MatchEnv(ParallelEnv[str, dict[str, Any], np.int64]):
 
         Args:
             seed: 0 to 2**64 - 1; None: the next match of the last seed.
-            options: Ignored.
+            options: `"swap_sides"`, whether to start the mirrored match, in which each agent has the holes of the other;
+                others are ignored.
 
         Returns:
             Observations and infos by agent.
@@ -92,7 +93,8 @@ class MatchEnv(ParallelEnv[str, dict[str, Any], np.int64]):
         Raises:
             InvalidArgumentError: The seed does not fit into 64 bits.
         """
-        answer = self.envs.reset(seed=None if seed is None else [checked_seed(seed)] * 2)
+        known = {name: value for name, value in (options or {}).items() if name == "swap_sides"}
+        answer = self.envs.reset(seed=None if seed is None else [checked_seed(seed)] * 2, options=known)
         self.agents = list(self.possible_agents)
         return self._seen(*answer)
 

@@ -143,6 +143,25 @@ async fn holes_lie_in_their_columns() {
 }
 
 #[tokio::test]
+async fn mirrored_matches_have_their_sides_exchanged() {
+    let (address, _guard) = start().await;
+    let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
+    let rules = pb::Rules { preset: "tetrio".to_owned(), players: 2, ..Default::default() };
+    let rules = RulesChoice::from(&ResolvedRules::try_from(&rules).unwrap());
+    let request = SessionRequest { rules, num_envs: 2, ..SessionRequest::default() };
+    let mut session = client.create_session(&request).await.unwrap();
+    let seeds = PieceSource::Seeds(vec![5; 2]);
+    session.reset(None, Some(&seeds)).await.unwrap();
+    let [first, second] = session.save_state(None).await.unwrap().try_into().unwrap();
+    assert_ne!(first, second);
+    session.reset_mirrored(None, Some(&seeds)).await.unwrap();
+    assert_eq!(session.save_state(None).await.unwrap(), [second, first]);
+    let mut alone = client.create_session(&SessionRequest::default()).await.unwrap();
+    let refused = alone.reset_mirrored(None, None).await.unwrap_err().to_string();
+    assert!(refused.contains("swap_sides: is true, expected false: the rules have 1 player"), "{refused}");
+}
+
+#[tokio::test]
 async fn placements_come_with_keys() {
     let (address, _guard) = start().await;
     let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();

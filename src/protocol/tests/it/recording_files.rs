@@ -1,11 +1,11 @@
 //! Recordings as files: either form comes back as it was, and what is wrong in one is named.
 
 use prost::Message;
-use tetrion_core::engine::{EpisodeEnd, Rules, parse_sequence};
+use tetrion_core::engine::{EpisodeEnd, Garbage, Rules, parse_sequence};
 use tetrion_protocol::limits::{MAX_RECORDING_BYTES, MAX_RECORDING_TEXT};
 use tetrion_protocol::pb;
 use tetrion_protocol::recording::{decode, encode, read, to_bytes, to_json};
-use tetrion_toolkit::recording::{Pieces, Recorder, Recording, Replay, Setup};
+use tetrion_toolkit::recording::{Outcome, Pieces, Recorder, Recording, Replay, Setup};
 
 use tetrion_toolkit_testing::{Dice, play, random_setup};
 
@@ -40,6 +40,33 @@ fn a_file_written_by_hand_is_replayed() {
     assert_eq!(recording.setup.pieces, Pieces::Sequence(parse_sequence("OOI").unwrap().into()));
     assert_eq!(recording.outcome.end, Some(EpisodeEnd::OutOfPieces));
     assert_eq!(Replay::new(recording).unwrap().difference(), None);
+}
+
+/// Five pieces clear four rows on both sides, and the four lines that each sends rise below the sixth piece.
+#[test]
+fn a_match_with_its_holes_comes_back_as_it_was() {
+    let tetrio = Rules::preset("tetrio").unwrap();
+    let garbage = Garbage { delay_pieces: 0, meets_in_flight: false, ..tetrio.garbage.unwrap() };
+    let attack_table = tetrio.attack_table;
+    let rules = Rules { players: 2, garbage: Some(garbage), attack_table, ..Rules::simplified(4, 12) };
+    let pieces = Pieces::Sequence(parse_sequence("OOOIIOO").unwrap().into());
+    let hole_columns = [vec![3, 0, 1, 1], vec![2]];
+    let mut recorder = Recorder::new(Setup { hole_columns, ..Setup::new(rules, pieces) }).unwrap();
+    for action in [0, 0, 0, 2, 3, 0] {
+        recorder.play_turn([action; 2]).unwrap();
+    }
+    let recording = recorder.recording("Ada", "a test");
+    let risen =
+        |outcome: &Outcome| outcome.playfield.to_string().lines().rev().take(4).collect::<Vec<_>>().join("/");
+    assert_eq!(risen(&recording.outcome), "#.##/#.##/.###/###.");
+    assert_eq!(risen(&recording.opponent.as_ref().unwrap().outcome), "##.#/##.#/##.#/##.#");
+    assert_eq!(read(to_json(&recording).as_bytes()).unwrap(), recording);
+    assert_eq!(read(&to_bytes(&recording)).unwrap(), recording);
+    assert_eq!(Replay::new(recording.clone()).unwrap().difference(), None);
+    let mut other = recording;
+    other.setup.hole_columns[1] = vec![1];
+    let difference = Replay::new(other).unwrap().difference().unwrap().to_string();
+    assert_eq!(difference, "opponent: at the end: row 0 of the playfield is #.##, recorded ##.#");
 }
 
 #[test]
@@ -124,6 +151,12 @@ fn what_is_wrong_in_a_message_is_named() {
         "start.piece: is not one of the letters I O T Z S J L",
     );
     check(|message| message.actions = vec![0, 70_000], "actions[1]: is 70000, expected at most 65535");
+    check(|message| message.hole_columns = vec![3, 4], "hole_columns[1]: is 4, expected 0 to 3");
+    let opponent = pb::RecordedOpponent { hole_columns: vec![300], ..Default::default() };
+    check(
+        move |message| message.opponent = Some(opponent),
+        "opponent.hole_columns[0]: is 300, expected 0 to 3",
+    );
     check(|message| message.outcome = None, "outcome: is required");
     let end = |end: pb::EpisodeEnd| {
         move |message: &mut pb::Recording| message.outcome.as_mut().unwrap().end = end.into()

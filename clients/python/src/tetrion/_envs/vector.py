@@ -146,7 +146,8 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
                 equal seeds for both sides of a match.
             options: `"reset_mask"`, bool (num_envs,), and `"piece_sequences"`, a string of the letters IOTZSJL per reset
                 game, or one for all; with them and under rules with garbage `"hole_columns"`, a list of columns per string,
-                in the order in which lines get their holes.
+                in the order in which lines get their holes; under rules of two players `"swap_sides"`, whether to start
+                mirrored matches, in which each side has the holes of the other, until the next reset.
 
         Returns:
             Observations and infos, arrays with one row per game; see "Information" for games that were not reset.
@@ -157,7 +158,7 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
                 two sides of a match differ in seed or mask. No game has changed.
         """
         self._check_open("reset")
-        options = dict(spaces.known_options(options, ["reset_mask", "piece_sequences", "hole_columns"]))
+        options = dict(spaces.known_options(options, ["reset_mask", "piece_sequences", "hole_columns", "swap_sides"]))
         mask = options.get("reset_mask")
         chosen = chosen_envs(mask, self.num_envs)
         self._check_sides("options['reset_mask']", mask)
@@ -172,19 +173,22 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
             parts = [chosen[seeded], chosen[~seeded]]
         super().reset(seed=seeds[0] if seeds is not None else None)
         present = self._all if mask is None else mask
-        written = (options.get("piece_sequences", ()), options.get("hole_columns", ()))
+        swap_sides = arguments.flag("options['swap_sides']", options.get("swap_sides", False))
+        written = (options.get("piece_sequences", ()), options.get("hole_columns", ()), swap_sides)
         return self._seen(self._reset(parts, seeds, written, present), present)
 
     def _reset(
         self,
         parts: Sequence[npt.NDArray[np.int64]],
         seeds: Sequence[int | None] | None,
-        written: tuple[Sequence[str], Sequence[Sequence[int]]],
+        written: tuple[Sequence[str], Sequence[Sequence[int]], bool],
         present: npt.NDArray[np.bool_],
     ) -> Observed:
         """Starts episodes in the games of these parts, and tells what all games show then."""
         stream, answers = self._stream, []
-        if seeds is None and not any(map(len, written)) and parts[0].size < self.num_envs and stream._is_direct:
+        sequences, holes, swap_sides = written
+        is_plain = seeds is None and not len(sequences) and not len(holes) and not swap_sides
+        if is_plain and parts[0].size < self.num_envs and stream._is_direct:
             observed = stream._reset_some(parts[0])
             if observed is not None:
                 return self._without_waiting(observed, present)

@@ -149,7 +149,8 @@ class VersusVectorEnv(VectorEnv[Observations, npt.NDArray[np.integer], npt.NDArr
 
         Args:
             seed: 0 to 2**64 - M, or one per match; see "Seeds".
-            options: `"reset_mask"`, or nothing.
+            options: `"reset_mask"`, and `"swap_sides"`, whether to start mirrored matches, in which each side has the holes
+                of the other, until the next reset.
 
         Returns:
             Observations and infos, arrays with one row per match.
@@ -158,11 +159,13 @@ class VersusVectorEnv(VectorEnv[Observations, npt.NDArray[np.integer], npt.NDArr
             InvalidArgumentError: The mask is not an array of bool or is false everywhere, the number of seeds or mask
                 entries differs from M, a seed does not fit into 64 bits, or an option does not exist.
         """
-        mask = known_options(options, ["reset_mask"]).get("reset_mask")
+        options = dict(known_options(options, ["reset_mask", "swap_sides"]))
+        mask = options.get("reset_mask")
         seeds = None if seed is None else np.repeat(np.array(env_seeds(seed, self.num_envs), object), 2).tolist()
         chosen_envs(mask, self.num_envs)
-        both = None if mask is None else {"reset_mask": np.repeat(mask, 2)}
-        observations, infos = self.envs.reset(seed=seeds, options=both)
+        if mask is not None:
+            options["reset_mask"] = np.repeat(mask, 2)
+        observations, infos = self.envs.reset(seed=seeds, options=options)
         super().reset(seed=seeds[0] if seeds is not None else None)
         return self._shown(observations), _of_agent(infos)
 
@@ -287,18 +290,18 @@ class VersusEnv(gymnasium.Env[dict[str, Any], np.int64]):
 
         Args:
             seed: 0 to 2**64 - 1, or `info["seed"]`; None: the next match of the last seed.
-            options: Nothing.
+            options: `"swap_sides"`, whether to start the mirrored match, in which each side has the holes of the other.
 
         Returns:
             The observation and the info.
 
         Raises:
-            InvalidArgumentError: The seed does not fit into 64 bits, or an option is given.
+            InvalidArgumentError: The seed does not fit into 64 bits, or an option does not exist.
         """
-        known_options(options, [])
+        options = dict(known_options(options, ["swap_sides"]))
         seed = checked_seed(seed)
         super().reset(seed=seed)
-        return one_row(*self.matches.reset(seed=None if seed is None else [seed]), 0)
+        return one_row(*self.matches.reset(seed=None if seed is None else [seed], options=options), 0)
 
     def step(self, action: int | np.integer) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         """Takes a turn: this action, and the opponent's.

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from tetrion import _native
 from tetrion._checks.failures import invalid_answer
 from tetrion._messages.tensors import column, to_numpy
 from tetrion._pb import messages as pb
@@ -32,16 +33,18 @@ def _no_actions() -> array[int]:
 
 @dataclass(frozen=True)
 class Beginning:
-    """How an episode began: one of the three is given.
+    """How an episode began: a seed, explicit pieces or a snapshot is given.
 
     Attributes:
         seed: The episode seed.
         sequence: The explicit pieces.
+        holes: With explicit pieces, columns of holes.
         state: A snapshot.
     """
 
     seed: int | None = None
     sequence: str | None = None
+    holes: tuple[int, ...] = ()
     state: bytes | None = None
 
 
@@ -57,6 +60,7 @@ class Episode:
         has_ended: Whether it ended, by the rules or by a limit.
         was_taken: For the owner of the log, to mark those that it has seen.
         opponent: In a match, the episode of the other side.
+        side: In a match, which side's holes the environment has.
     """
 
     env_id: int
@@ -66,6 +70,7 @@ class Episode:
     has_ended: bool = False
     was_taken: bool = False
     opponent: Episode | None = field(default=None, repr=False, compare=False)
+    side: int = 0
 
 
 class EpisodeLog:
@@ -102,7 +107,8 @@ class EpisodeLog:
         infos = {spec.name: place for place, spec in enumerate(session.info_specs)}
         self._seed, self._steps = infos.get("seed"), infos.get("steps")
         # Explicit pieces that a reset dealt; those of the session's configuration the server does not repeat.
-        self._sequences: dict[int, str] = {}
+        self._sequences: dict[int, Beginning] = {}
+        self._sides = {env_id: env_id % 2 for env_id in self._all}
         for env_id in begun:
             self.begin_unknown(env_id)
 
@@ -127,13 +133,15 @@ class EpisodeLog:
                 self._sequences.pop(env_id, None)
                 self._restored(env_id, row, request)
                 continue
+            self._sides[env_id] = env_id % 2 ^ request.swap_sides
             seeding = request.seeding
-            if seeding.has("seeds") or seeding.has("drawn") or seeding.piece_sequences.hole_columns:
-                # No recording has columns of holes.
+            if seeding.has("seeds") or seeding.has("drawn"):
                 self._sequences.pop(env_id, None)
             elif seeding.has("piece_sequences"):
-                sequences = seeding.piece_sequences.sequences
-                self._sequences[env_id] = sequences[row if len(sequences) > 1 else 0]
+                sequences, holes = seeding.piece_sequences.sequences, seeding.piece_sequences.hole_columns
+                place = row if len(sequences) > 1 else 0
+                columns = tuple(holes[place].columns) if holes else ()
+                self._sequences[env_id] = Beginning(sequence=sequences[place], holes=columns)
             if seeding.has("seeds"):
                 self._begin(env_id, Beginning(seed=seeding.seeds.seeds[row]))
             else:
@@ -150,6 +158,7 @@ class EpisodeLog:
         if known is not None:
             self._remembered.move_to_end(state)
             self.episodes[env_id] = replace(known, env_id=env_id, actions=known.actions[:], was_taken=False)
+            self._sides[env_id] = known.side
             self.unsaved.discard(env_id)
 
     def saved(self, env_ids: Sequence[int], states: Sequence[bytes]) -> None:
@@ -198,7 +207,7 @@ class EpisodeLog:
     def _next(self, env_id: int, row: int, response: Any) -> Beginning | None:
         """How the next episode of an environment began, which an answer shows; None if it does not."""
         if env_id in self._sequences:
-            return Beginning(sequence=self._sequences[env_id])
+            return self._sequences[env_id]
         if self._seed is None:
             return None
         seed = int(_info(response, self._seed, row))
@@ -209,7 +218,8 @@ class EpisodeLog:
         before = self.episodes.get(env_id)
         if before is not None and keep:
             self.left.append(before)
-        self.episodes[env_id] = Episode(env_id, before.number + 1 if before is not None else 0, begin)
+        number = before.number + 1 if before is not None else 0
+        self.episodes[env_id] = Episode(env_id, number, begin, side=self._sides[env_id])
         if begin is None:
             self.unsaved.add(env_id)
         else:
@@ -223,6 +233,8 @@ class EpisodeLog:
         """Takes the snapshots of environments that were due."""
         for env_id, state in zip(env_ids, states, strict=True):
             episode = self.episodes[env_id]
+            if self._are_matches:
+                episode.side = self._sides[env_id] = _native.snapshot_side(state)
             if not episode.actions:
                 episode.begin = Beginning(state=state)
         self.unsaved.difference_update(env_ids)

@@ -33,7 +33,8 @@ class Recorder:
     made from then on. Where keys move the pieces, a recording cannot begin with a piece on its way down; it begins with the
     next piece.
 
-    A match is one recording, of both its sides; one that goes on from another snapshot is not recorded.
+    A match is one recording, of both its sides; with swapped sides, environment 2k + 1 is side 0 of it. One that goes on
+    from another snapshot is not recorded, nor one whose sides have different explicit pieces.
     """
 
     def __init__(
@@ -159,19 +160,25 @@ class Recorder:
 
     def _made(self, episode: Episode) -> Recording | None:
         """The recording of an episode, which is played again for it; None if nothing of it can be recorded."""
-        opponent = None
+        sides, players = [episode], (self.player, "")
         if episode.opponent is not None:
-            if episode.env_id % 2:
-                episode = episode.opponent
-            assert episode.opponent is not None  # each side knows the other
-            opponent = episode.opponent.actions
-        if (begin := episode.begin) is None:
+            # Sides may have been swapped.
+            sides = sorted([episode, episode.opponent], key=lambda side: side.side)
+            if sides[0].env_id % 2:
+                players = ("", self.player)
+        begins = [side.begin for side in sides if side.begin is not None]
+        if len(begins) < len(sides) or len({begin.sequence for begin in begins}) > 1:
             return None
-        config = self._session._message.config.encode()
-        origin = f"episode {episode.number} of environment {episode.env_id}"
-        seed, sequence, state = begin.seed, begin.sequence, begin.state
         data = _native.record(
-            config, episode.actions, self.player, origin, opponent=opponent, seed=seed, sequence=sequence, state=state
+            self._session._message.config.encode(),
+            sides[0].actions,
+            players,
+            f"episode {sides[0].number} of environment {sides[0].env_id}",
+            opponent=sides[-1].actions if len(sides) > 1 else None,
+            seed=begins[0].seed,
+            sequence=begins[0].sequence,
+            holes=[begin.holes for begin in begins],
+            state=begins[0].state,
         )
         return Recording(pb.Recording.decode(data)) if data is not None else None
 

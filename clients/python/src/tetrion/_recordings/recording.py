@@ -60,6 +60,11 @@ class RecordedSide:
         return np.fromiter(self._side.actions, np.uint16, len(self._side.actions))
 
     @property
+    def hole_columns(self) -> list[int]:
+        """With explicit pieces, the columns of the first holes in garbage."""
+        return list(self._side.hole_columns)
+
+    @property
     def landings(self) -> npt.NDArray[np.uint8]:
         """The lines that each piece cleared, uint8 [pieces]."""
         return np.frombuffer(self._side.landing_lines, np.uint8)

@@ -86,6 +86,7 @@ class Calls:
         seeds: SeedsLike = None,
         piece_sequences: Sequence[str] = (),
         hole_columns: Sequence[Sequence[int]] = (),
+        swap_sides: bool = False,
     ) -> Observed:
         """Starts new episodes.
 
@@ -97,8 +98,11 @@ class Calls:
                 all.
             hole_columns: With piece sequences and under rules with garbage, a list per string: the columns of the holes, in
                 the order in which lines get them.
+            swap_sides: Whether to start mirrored matches, under rules of two players: each side has the holes of the other,
+                until the next reset.
         """
-        return self._blocks.observed(self._reset(env_ids, seeds, piece_sequences, hole_columns))
+        swap_sides = arguments.flag("swap_sides", swap_sides)
+        return self._blocks.observed(self._reset(env_ids, seeds, piece_sequences, hole_columns, swap_sides))
 
     def _reset(
         self,
@@ -106,12 +110,13 @@ class Calls:
         seeds: SeedsLike,
         piece_sequences: Sequence[str],
         hole_columns: Sequence[Sequence[int]] = (),
+        swap_sides: bool = False,
     ) -> Block:
         """Starts new episodes, with the answer in a block: in this process without messages, where that is possible."""
         num_envs = self._answers.num_envs
         is_plain = env_ids is None or (isinstance(env_ids, np.ndarray) and env_ids.dtype == np.int64 and env_ids.ndim == 1)
         is_seeded = not len(piece_sequences) and not len(hole_columns)
-        if is_plain and is_seeded and not isinstance(seeds, DrawnSeeds):
+        if is_plain and is_seeded and not swap_sides and not isinstance(seeds, DrawnSeeds):
             rows = num_envs if env_ids is None else len(env_ids)
             listed = None if seeds is None else arguments.seeds("seeds", seeds)
             if rows <= num_envs and (listed is None or len(listed) == rows):
@@ -119,7 +124,8 @@ class Calls:
                 with self._link.connection.calling():
                     if self._native.reset(block.bytes, listed, env_ids):
                         return block
-        request = pb.ResetRequest(envs=ids(env_ids), seeding=session_seeding(seeds, piece_sequences, hole_columns))
+        seeding = session_seeding(seeds, piece_sequences, hole_columns)
+        request = pb.ResetRequest(envs=ids(env_ids), seeding=seeding, swap_sides=swap_sides)
         return self._observe("reset", request)[0]
 
     def _reset_some(self, env_ids: npt.NDArray[np.int64]) -> Observed | None:

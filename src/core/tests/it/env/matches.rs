@@ -160,7 +160,7 @@ fn snapshots_of_both_sides_continue_the_match() {
             (0..4).map(|i| EnvState::from_bytes(&batch.state(i).to_bytes()).unwrap()).collect();
         assert_eq!(states, (0..4).map(|i| batch.state(i)).collect::<Vec<_>>());
         let mut other = EnvBatch::new(config(rules, 4), &Seeding::Seed(9)).unwrap();
-        // Rows may change places, but the sides of a match may not.
+        // Rows may change places.
         let swapped = [states[2].clone(), states[3].clone(), states[0].clone(), states[1].clone()];
         other.restore(None, Restored::States(&swapped), None).unwrap();
         other
@@ -182,6 +182,44 @@ fn snapshots_of_both_sides_continue_the_match() {
             assert_eq!(batch.state(i), other.state(i));
         }
     }
+}
+
+/// With swapped sides, each environment has the holes of its opponent: in later episodes too, and after a snapshot.
+#[test]
+fn swapped_sides_play_the_mirrored_match() {
+    let (mut ended, mut risen) = (0, 0);
+    for (n, rules) in presets().enumerate() {
+        let config = EnvConfig { autoreset_mode: AutoresetMode::SameStep, ..config(rules, 4) };
+        let seeds = Seeding::Seeds(vec![5, 5, 6, 6]);
+        let [mut plain, mut mirrored] = [(), ()].map(|()| running(config.clone(), &seeds));
+        mirrored.swap_sides(None);
+        let mut dice = Dice::new(2);
+        for step in 0..200 {
+            let chosen = actions(&plain, &mut dice);
+            let outcome = plain.step(&chosen, None).unwrap();
+            let exchanged = [1, 0, 3, 2].map(|i| chosen[i]);
+            let rewards = mirrored.step(&exchanged, None).unwrap().rewards;
+            assert_eq!([1, 0, 3, 2].map(|i| rewards[i]), outcome.rewards[..], "rules {n}, step {step}");
+            for i in 0..4 {
+                assert_eq!(
+                    plain.state(i).to_bytes(),
+                    mirrored.state(i ^ 1).to_bytes(),
+                    "rules {n}, step {step}"
+                );
+                risen += u32::from(plain.incoming(i).just_risen);
+            }
+            ended += outcome.terminated.iter().filter(|ended| **ended).count();
+            if step % 20 == 0 {
+                let states = [0, 1, 2, 3].map(|i| mirrored.state(i));
+                mirrored = running(config.clone(), &Seeding::Seed(9));
+                mirrored.restore(None, Restored::States(&states), None).unwrap();
+            }
+        }
+        mirrored.reset(None, Some(&seeds)).unwrap();
+        plain.reset(None, Some(&seeds)).unwrap();
+        assert_eq!([0, 1].map(|i| plain.state(i)), [0, 1].map(|i| mirrored.state(i)), "until the next reset");
+    }
+    assert!(ended > 0 && risen > 0, "{ended} ended, {risen} rows");
 }
 
 /// A reseeded match goes on with equal pieces on both sides: those of its first side's row, wherever that is in the list.
@@ -227,8 +265,8 @@ fn one_side_is_refused_without_the_other() {
         batch.check_restore(Some(&[0, 1]), Restored::States(&states))
     };
     let other = Err(RestoreError::OtherMatch { row: 0, other: 1 });
-    assert_eq!([refused([0, 0]), refused([1, 0]), refused([0, 3]), refused([2, 1])], [other; 4]);
-    assert_eq!(refused([2, 3]), Ok(()));
+    assert_eq!([refused([0, 0]), refused([0, 2]), refused([0, 3]), refused([2, 1])], [other; 4]);
+    assert_eq!([refused([2, 3]), refused([1, 0])], [Ok(()); 2]);
     assert_eq!((0..4).map(|i| batch.state(i)).collect::<Vec<_>>(), before, "nothing has changed");
     // Reading one side alone is no move.
     assert_eq!(batch.check(Some(&[3])), Ok(()));

@@ -1,6 +1,6 @@
 //! Recordings that no game has: a falsified one is found where it differs.
 
-use tetrion_core::engine::{ActionRefused, EpisodeEnd, Playfield, Rules, Tetromino};
+use tetrion_core::engine::{ActionRefused, EpisodeEnd, Garbage, Playfield, Rules, Tetromino};
 use tetrion_core::env::StartPosition;
 use tetrion_toolkit::recording::{Difference, Pieces, Recorder, Recording, RecordingError, Replay, Setup};
 
@@ -113,6 +113,29 @@ fn a_recording_of_no_game_is_refused() {
     check(
         |recording| recording.setup.pieces = Pieces::Sequence(sequence("")),
         "pieces: the sequence is empty, expected at least one piece",
+    );
+    let holes = |columns: [&[u8]; 2]| {
+        let hole_columns = columns.map(<[u8]>::to_vec);
+        move |recording: &mut Recording| {
+            let rules = Rules { garbage: Some(Garbage::DEFAULT), ..recording.setup.rules };
+            recording.setup = Setup { hole_columns, ..Setup::new(rules, Pieces::Sequence(sequence("OT"))) };
+        }
+    };
+    check(holes([&[4, 5], &[]]), "hole_columns: has 5, expected 0 to 4");
+    check(holes([&[], &[0]]), "hole_columns: is set, expected none: a game of one player has no side 1");
+    check(
+        |recording| {
+            holes([&[0], &[]])(recording);
+            recording.setup.rules.garbage = None;
+        },
+        "hole_columns: is set, expected none: the rules have no garbage",
+    );
+    check(
+        |recording| {
+            holes([&[0], &[]])(recording);
+            recording.setup.pieces = Pieces::Seed(1);
+        },
+        "hole_columns: is set, expected none: a seed decides the holes",
     );
     check(|recording| recording.setup.rules.height = 9, "outcome.playfield is 5 x 12, expected 5 x 9");
     let start = |width| StartPosition {

@@ -28,6 +28,7 @@ fn asked(name: &str, number: u64, mutation: &Mutation) -> Asked {
             envs: named(env_ids),
             seeding: (!seeds.is_empty()).then(|| seeding::from_seeds(seeds)),
             sequence_number: number,
+            swap_sides: false,
         }),
         Mutation::Step(env_ids, actions) => Asked::Step(pb::StepRequest {
             envs: named(env_ids),

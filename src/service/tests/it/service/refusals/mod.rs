@@ -176,6 +176,8 @@ async fn invalid_field_names_the_field() {
     let seeding = Some(seeding::from_sequences_with_holes(vec!["I".to_owned()], vec![vec![0]]));
     let got = w.client.reset(pb::ResetRequest { seeding, ..reset(&name) }).await;
     w.field(got, "INVALID_FIELD", "seeding.piece_sequences.hole_columns").await;
+    let got = w.client.reset(pb::ResetRequest { swap_sides: true, ..reset(&name) }).await;
+    w.field(got, "INVALID_FIELD", "swap_sides").await;
     let unspecified = pb::RenderRequest { session: name.clone(), ..Default::default() };
     let got = w.client.render(unspecified).await;
     w.field(got, "INVALID_FIELD", "format").await;
