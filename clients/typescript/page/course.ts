@@ -6,20 +6,23 @@
 // the same position, and step k of the chunk is taken by those from the k-th on. In the end each stands at a position of its own, and
 // one call saves them all.
 
-import { type PlacementOptions, type Placements, type Session, type Step, TetrionError } from "../src/index.js";
+import { type FirstStep, type PlacementOptions, type Placements, type Session, type Step, TetrionError } from "../src/index.js";
 import { ActionModel, AutoresetMode, EpisodeEnd, type RecordedOutcome, type Recording, type Rules } from "../src/protocol.js";
 import type { App } from "./app.js";
 import { Field } from "./field.js";
 import { type Hand, boardOf, handOf, placed } from "./pieces.js";
+import { checkRules } from "./recording.js";
 import { shownOf } from "./rules.js";
 import { type Tally, landed, tallyOf } from "./tally.js";
 import type { Cell } from "./tetromino.js";
-import { cellsOf, judgementOf } from "./weighing.js";
+import { cellsAt, cellsOf, judgementOf } from "./weighing.js";
 
 /** Maximum number of steps that the page plays, and keeps in memory. */
 export const MOST_STEPS = 20_000;
 /** Number of steps between two calls for snapshots, and for the placements of these steps. */
 const CHUNK = 32;
+/** Reasons of the server to refuse an action; for others the record is not to blame. */
+const REFUSALS = ["ILLEGAL_ACTION", "ACTION_OUT_OF_RANGE", "EPISODE_ENDED", "INVALID_FIELD"];
 
 /** A placement that the record chose. */
 export interface Choice {
@@ -37,7 +40,7 @@ export interface Standing {
   readonly tally: Tally;
   /** Cells of the falling piece, in games of keys. */
   readonly falling: readonly Cell[];
-  readonly isOver: boolean;
+  readonly end: EpisodeEnd;
   /** The next placement of the record; undefined at its end, and in games of keys. */
   choice?: Choice | undefined;
 }
@@ -62,6 +65,13 @@ interface Side {
   readonly actions: readonly number[];
   readonly landingLines: Uint8Array;
   readonly outcome?: RecordedOutcome | undefined;
+  readonly holeColumns: readonly number[];
+}
+
+/** A step that was taken, and the snapshots after it. */
+interface Played {
+  readonly step: Step;
+  readonly states: readonly Uint8Array[];
 }
 
 /** A recorded game as far as it has been played again. */
@@ -74,14 +84,30 @@ export class Course {
   isDone = false;
   /** Verdicts on the choices of each side, by step; undefined where no piece was placed, or before the player has judged. */
   verdicts: (Verdict | undefined)[][] = [];
-  private readonly sides: readonly Side[];
 
-  constructor(private readonly app: App, readonly recording: Recording) {
-    this.sides = [recording, ...(recording.opponent === undefined ? [] : [recording.opponent])];
+  private constructor(private readonly app: App, readonly recording: Recording, private readonly sides: readonly Side[], private readonly session: Session) {}
+
+  /** Begins the game of a checked recording. Throws a `RangeError` if it leaves rules open. */
+  static async begin(app: App, recording: Recording): Promise<Course> {
+    const { rules, invalidActionPolicy, invalidActionReward, opponent, actions } = recording;
+    const sides = [recording, ...(opponent === undefined ? [] : [opponent])];
+    const { observations, infos } = shownOf(rules!);
+    const numEnvs = sides.length * Math.max(1, Math.min(CHUNK, actions.length));
+    const session = await app.session("Replay", { rules: rules!, numEnvs, observations, infos: [...infos, "end"], invalidActionPolicy, invalidActionReward, autoresetMode: AutoresetMode.DISABLED });
+    try {
+      checkRules(rules!, session.rules);
+      const course = new Course(app, recording, sides, session);
+      await course.start();
+      return course;
+    } catch (problem) {
+      app.end(session);
+      throw problem;
+    }
   }
 
+  /** The rules, with every field. */
   get rules(): Rules {
-    return this.recording.rules!;
+    return this.session.rules;
   }
 
   /** Number of sides: 2 in a match. */
@@ -104,28 +130,21 @@ export class Course {
     return this.rules.actionModel !== ActionModel.KEYPRESS;
   }
 
-  /** Plays the record to its end or to the first difference. Calls `told` as positions are added. */
+  /** Plays the record to its end or to the first difference, and ends the session. Calls `told` as positions are added. */
   async play(signal: AbortSignal, told: () => void): Promise<void> {
-    const { rules, recording } = this;
-    const { observations, infos } = shownOf(rules);
-    const { invalidActionPolicy, invalidActionReward } = recording;
-    const session = await this.app.session("Replay", { rules, numEnvs: this.players * Math.max(1, Math.min(CHUNK, this.numSteps)), observations, infos: [...infos, "end"], invalidActionPolicy, invalidActionReward, autoresetMode: AutoresetMode.DISABLED });
     try {
-      await this.begin(session);
-      told();
-      let last: Step | undefined;
       while (this.difference === undefined && this.moments.length <= this.numSteps) {
         const from = this.moments.length - 1;
-        last = (await this.advance(session, from, Math.min(from + CHUNK, this.numSteps), signal)) ?? last;
+        await this.advance(from, Math.min(from + CHUNK, this.numSteps), signal);
         told();
       }
-      if (!this.isCut && this.difference === undefined) {
-        this.difference = this.sides.map((side, at) => this.named(at, this.atEnd(side, at, last))).find((words) => words !== undefined);
+      if (!this.isCut) {
+        this.difference ??= this.sides.map((side, at) => this.named(at, this.atEnd(side, at))).find((words) => words !== undefined);
       }
       this.isDone = true;
       told();
     } finally {
-      this.app.end(session);
+      this.app.end(this.session);
     }
   }
 
@@ -133,54 +152,57 @@ export class Course {
   async judge(judge: Judge, side: number, signal: AbortSignal, told: () => void): Promise<void> {
     const verdicts: (Verdict | undefined)[] = (this.verdicts[side] = []);
     for (let from = 0; this.isPlaced && from < this.moments.length - 1; from += CHUNK) {
-      signal.throwIfAborted();
       const steps = range(from, Math.min(from + CHUNK, this.moments.length - 1)).filter((step) => this.moments[step]![side]!.choice !== undefined);
       if (steps.length === 0) {
         continue;
       }
       const placements = await this.app.client.enumeratePlacements({ snapshots: steps.map((step) => this.moments[step]![side]!.state) }, { ...judge, signal });
+      signal.throwIfAborted();
       steps.forEach((step, at) => (verdicts[step] = verdictOn(placements, at, this.sides[side]!.actions[step]!)));
       told();
     }
   }
 
-  /** Whether the server knows the exact values of these playfields. */
-  async hasExactValues(): Promise<boolean> {
+  /** Whether the server knows the exact values of this game's playfields. */
+  async hasExactValues(signal: AbortSignal): Promise<boolean> {
     try {
-      await this.look(EXACT, 0, 0);
-      return this.isPlaced;
+      const { placements } = await this.placements(EXACT, 0, 0, signal);
+      return this.isPlaced && placements.optimalValues!.some(Number.isFinite);
     } catch (problem) {
-      if (problem instanceof TetrionError && problem.reason !== "") {
+      if (problem instanceof TetrionError && problem.field === "include_optimal_values") {
         return false;
       }
       throw problem;
     }
   }
 
-  /** The placements of a side after some steps, with the values that a player gives them, and the row that the record chose. */
-  async look(judge: Judge, side: number, step: number, signal?: AbortSignal): Promise<{ placements: Placements; row: number }> {
+  /** The placements of a side after some steps, with their values, and the row that the record chose; -1 for none. */
+  async placements(judge: Judge, side: number, step: number, signal: AbortSignal): Promise<{ placements: Placements; row: number }> {
     const placements = await this.app.client.enumeratePlacements({ snapshots: [this.moments[step]![side]!.state] }, { ...judge, includeCells: true, signal });
-    return { placements, row: placements.actions.indexOf(this.sides[side]!.actions[step]!) };
+    return { placements, row: placements.actions.indexOf(this.sides[side]!.actions[step] ?? -1) };
   }
 
-  private async begin(session: Session): Promise<void> {
+  private async start(): Promise<void> {
+    const { rules, session } = this;
     const { pieces, start } = this.recording;
     const envIds = range(0, this.players);
-    const reset = pieces.case === "pieceSequence" ? { pieceSequences: [pieces.value] } : { seeds: this.sides.map(() => pieces.value as bigint) };
+    const holeColumns = this.sides.map(({ holeColumns }) => holeColumns);
+    const holes = holeColumns.some(({ length }) => length > 0) ? { holeColumns } : {};
+    const reset = pieces.case === "pieceSequence" ? { pieceSequences: this.sides.map(() => pieces.value as string), ...holes } : { seeds: this.sides.map(() => pieces.value as bigint) };
     const fresh = await session.reset({ ...reset, envIds });
     const first = start === undefined ? fresh : await session.restoreState({ drawings: [start] }, { envIds });
     const states = await session.saveState({ envIds });
     this.moments.push(this.sides.map((_, at) => {
-      const field = new Field(this.rules.width!, this.rules.height!);
-      field.agree(boardOf(first.observations, this.rules, at));
-      return { state: states[at]!, field, hand: handOf(first.observations, this.rules, at), tally: tallyOf(first.infos, at), falling: fallingOf(first, at), isOver: false };
+      const field = new Field(rules.width!, rules.height!);
+      field.agree(boardOf(first.observations, rules, at));
+      return { state: states[at]!, field, hand: handOf(first.observations, rules, at), tally: tallyOf(first.infos, at), falling: fallingOf(first, at), end: endOf(first, at) };
     }));
   }
 
-  /** Plays some steps. Returns the last answer; undefined if there is none. */
-  private async advance(session: Session, from: number, to: number, signal: AbortSignal): Promise<Step | undefined> {
+  /** Plays some steps. */
+  private async advance(from: number, to: number, signal: AbortSignal): Promise<void> {
+    const { session, players, sides } = this;
     const steps: Step[] = [];
-    const { players } = this;
     /** The environments that take this step of the chunk and those after it. */
     const those = (at: number) => range(at * players, (to - from) * players);
     let refused: string | undefined;
@@ -188,78 +210,68 @@ export class Course {
     await session.restoreState({ snapshots: range(from, to).flatMap(() => base) }, { envIds: those(0) });
     for (let at = 0; at < to - from; at++) {
       signal.throwIfAborted();
-      const turn = this.sides.map(({ actions }) => actions[from + at]!);
+      const turn = sides.map(({ actions }) => actions[from + at]!);
       try {
         steps.push(await session.step(range(from + at, to).flatMap(() => turn), { envIds: those(at) }));
       } catch (problem) {
-        if (!(problem instanceof TetrionError) || problem.reason === "" || problem.codeName === "NOT_FOUND") {
+        if (!(problem instanceof TetrionError) || !REFUSALS.includes(problem.reason)) {
           throw problem;
         }
-        refused = `step ${from + at + 1}: ${problem.rawMessage}`;
+        const place = Number(/\[(\d+)\]/.exec(problem.field)?.[1] ?? 0);
+        refused = this.named(place % players, `step ${from + at + 1}: ${problem.rawMessage}`);
         break;
       }
     }
     const states = steps.length === 0 ? [] : await session.saveState({ envIds: range(0, steps.length * players) });
-    const played = steps.map((step, at) => ({ step, states: states.slice(at * players, (at + 1) * players) }));
-    await this.choose(from, played);
-    for (const { step, states } of played) {
-      this.take(step, states);
+    const played = steps.map((step, at): Played => ({ step, states: states.slice(at * players, (at + 1) * players) }));
+    const found = await this.landings(from, played);
+    signal.throwIfAborted();
+    for (const one of played) {
+      this.take(one, found);
       if (this.difference !== undefined) {
-        return step; // the game is another one from here on
+        return; // the game is another one from here on
       }
     }
     this.difference = refused;
-    return played.at(-1)?.step;
   }
 
-  /** Finds the cells of the placements of some steps. */
-  private async choose(from: number, played: readonly { step: Step; states: readonly Uint8Array[] }[]): Promise<void> {
-    if (!this.isPlaced) {
-      return;
-    }
+  /** The placements with which pieces landed: a row of an answer per step and side, by `STEP SIDE`. */
+  private async landings(from: number, played: readonly Played[]): Promise<Map<string, { row: number; placements: Placements }>> {
     const states = (at: number) => (at === 0 ? this.moments[from]!.map(({ state }) => state) : played[at - 1]!.states);
     const pieces = (at: number, side: number) => (at < 0 ? this.moments[from]![side]!.tally.pieces : played[at]!.step.infos.pieces![side]!);
     // An action that does not exist lands nothing.
-    const landings = played.flatMap((_, at) => this.sides.flatMap(({ actions }, side) => (pieces(at, side) > pieces(at - 1, side) ? [{ at, side, state: states(at)[side]!, action: actions[from + at]! }] : [])));
-    if (landings.length === 0) {
-      return;
+    const all = played.flatMap((_, at) => this.sides.flatMap(({ actions }, side) => (pieces(at, side) > pieces(at - 1, side) ? [{ at, side, state: states(at)[side]!, action: actions[from + at]! }] : [])));
+    if (!this.isPlaced || all.length === 0) {
+      return new Map();
     }
-    const found = await this.app.client.enumeratePlacements({ snapshots: landings.map(({ state }) => state) }, { actions: landings.map(({ action }) => action), includeCells: true });
-    this.found = new Map(landings.map(({ at, side }, row) => [`${from + at} ${side}`, { row, placements: found }]));
+    const placements = await this.app.client.enumeratePlacements({ snapshots: all.map(({ state }) => state) }, { actions: all.map(({ action }) => action), includeCells: true });
+    return new Map(all.map(({ at, side }, row) => [`${from + at} ${side}`, { row, placements }]));
   }
 
-  private found = new Map<string, { readonly row: number; readonly placements: Placements }>();
-
   /** Adds the position after a step, and compares the landing. */
-  private take(step: Step, states: readonly Uint8Array[]): void {
+  private take({ step, states }: Played, landings: Awaited<ReturnType<Course["landings"]>>): void {
     const { rules } = this;
     const number = this.moments.length - 1;
-    const before = this.moments[number]!;
-    this.moments.push(before.map((was, side) => {
+    this.moments.push(this.moments[number]!.map((was, side) => {
       const board = boardOf(step.observations, rules, side);
       const field = was.field.copy();
-      const found = this.found.get(`${number} ${side}`);
-      const hasLanded = step.infos.pieces![side]! > was.tally.pieces;
       let tally: Tally = { ...was.tally, points: tallyOf(step.infos, side).points };
+      const landing = landings.get(`${number} ${side}`);
+      const hasLanded = step.infos.pieces![side]! > was.tally.pieces;
+      const holds = landing?.placements.holds?.[landing.row] === 1;
+      const kind = placed(was.hand, holds);
       if (hasLanded) {
-        const holds = found?.placements.holds?.[found.row] === 1;
-        const kind = placed(was.hand, holds);
-        const cells = found === undefined ? field.landing(kind, was.falling, board) : cellsOf(found.placements, found.row);
-        if (cells !== undefined) {
-          const clears = found === undefined || found.placements.terminated[found.row] === 0 || found.placements.lines[found.row]! > 0;
-          field.land(kind, cells, clears);
-        }
-        if (found !== undefined && cells !== undefined) {
-          was.choice = { kind, cells, holds };
-        }
-        field.agree(board);
+        const cells = landing === undefined ? field.landing(kind, was.falling, board) : cellsOf(landing.placements, landing.row);
+        const clears = landing === undefined || landing.placements.terminated[landing.row] === 0 || landing.placements.lines[landing.row]! > 0;
+        field.land(kind, cells ?? [], clears);
+        was.choice = landing === undefined ? undefined : { kind, cells: cells!, holds };
+      }
+      field.agree(board);
+      if (hasLanded) {
         tally = landed(was.tally, step.infos, kind, field.top === 0, side).tally;
         this.compare(side, number + 1, tally.pieces, tally.lines - was.tally.lines);
-      } else {
-        field.agree(board);
       }
-      const isOver = step.terminated[side] === 1 || step.truncated[side] === 1;
-      return { state: states[side]!, field, hand: handOf(step.observations, rules, side), tally, falling: fallingOf(step, side), isOver };
+      return { state: states[side]!, field, hand: handOf(step.observations, rules, side), tally, falling: fallingOf(step, side), end: endOf(step, side) };
     }));
   }
 
@@ -271,8 +283,8 @@ export class Course {
   }
 
   /** The first difference at the end of a side, in words. */
-  private atEnd({ outcome, landingLines }: Side, side: number, last: Step | undefined): string | undefined {
-    const { tally } = this.moments.at(-1)![side]!;
+  private atEnd({ outcome, landingLines }: Side, side: number): string | undefined {
+    const { tally, end: ended, field } = this.moments.at(-1)![side]!;
     const { pieces, lines, score, end, rows } = outcome!;
     // Environments add up points landing by landing, evaluations the points for the end separately: fractions may differ in their last bits.
     const isRounding = Math.abs(score - tally.points) <= 1e-9 * Math.max(1, Math.abs(tally.points));
@@ -281,16 +293,15 @@ export class Course {
     if (total !== undefined) {
       return `at the end: ${total[2]} ${total[0]}, recorded ${total[1]}`;
     }
-    const ended = last?.infos.end?.[side] ?? EpisodeEnd.NOT_ENDED;
     if (ended !== end) {
-      return `at the end: ${inWords(ended)}, recorded ${inWords(end)}`;
+      return `at the end: ${endName(ended)}, recorded ${endName(end)}`;
     }
-    const { field } = this.moments.at(-1)![side]!;
-    for (let row = 0; row < field.height; row++) {
-      const played = Array.from(field.cells.subarray(row * field.width, (row + 1) * field.width), (cell) => (cell === 0 ? "." : "#")).join("");
-      const recorded = rows[rows.length - 1 - row] ?? ".".repeat(field.width);
-      if (played !== recorded) {
-        return `at the end: row ${row} of the playfield is ${played}, recorded ${recorded}`;
+    const drawn = (row: number) => rows[rows.length - 1 - row]?.replace(/[^. ]/gu, "#").replaceAll(" ", ".") ?? ".".repeat(field.width);
+    for (let row = 0; row < Math.max(field.height, rows.length); row++) {
+      const cells = field.cells.subarray(row * field.width, (row + 1) * field.width);
+      const played = row < field.height ? Array.from(cells, (cell) => (cell === 0 ? "." : "#")).join("") : "no row";
+      if (played !== drawn(row)) {
+        return `at the end: row ${row} of the playfield is ${played}, recorded ${drawn(row).slice(0, 40)}`;
       }
     }
     return undefined;
@@ -301,26 +312,32 @@ export class Course {
   }
 }
 
-function inWords(end: number): string {
+/** How a game ended, in words. */
+export function endName(end: EpisodeEnd): string {
   return (EpisodeEnd[end] ?? String(end)).toLowerCase().replaceAll("_", " ");
 }
 
-function range(from: number, to: number): number[] {
+/** The whole numbers from `from` to before `to`. */
+export function range(from: number, to: number): number[] {
   return Array.from({ length: to - from }, (_, at) => from + at);
 }
 
-function fallingOf({ observations: { falling_cells: cells } }: { readonly observations: Step["observations"] }, side: number): Cell[] {
-  return cells === undefined ? [] : [0, 2, 4, 6].map((at): Cell => [cells[8 * side + at]!, cells[8 * side + at + 1]!]);
+function endOf({ infos }: FirstStep, side: number): EpisodeEnd {
+  return infos.end![side]!;
 }
 
-/** The verdict on an action in a position of an answer. */
+function fallingOf({ observations: { falling_cells: cells } }: FirstStep, side: number): Cell[] {
+  return cells === undefined ? [] : cellsAt(cells, side);
+}
+
+/** The verdict on an action in a position of an answer; undefined if there is nothing to choose. */
 function verdictOn(placements: Placements, position: number, action: number): Verdict | undefined {
   const { first, values, best } = judgementOf(placements, position);
   const row = placements.actions.subarray(first, first + values.length).indexOf(action);
-  if (row < 0) {
+  const among = values.filter(Number.isFinite).length;
+  if (row < 0 || among === 0) {
     return undefined;
   }
-  const among = values.filter(Number.isFinite).length;
   const [most, value] = [values[best - first]!, values[row]!];
   if (value === most) {
     return { rank: 1, among, loss: 0 };

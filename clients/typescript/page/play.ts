@@ -24,7 +24,7 @@ import { RulesForm } from "./rules_form.js";
 import { followSwipes } from "./swipes.js";
 import { NOTHING, type Tally, endSpoken, landed, nameOf, sentInWords, tallyOf } from "./tally.js";
 import { type Cell, LETTERS, lifted } from "./tetromino.js";
-import { cellsOf } from "./weighing.js";
+import { cellsAt, cellsOf } from "./weighing.js";
 
 /** Maximum number of positions for undo. */
 const MEMORY = 1000;
@@ -535,7 +535,7 @@ export class Play implements View {
     this.mask = actionMask;
     this.field.agree(boardOf(observations, this.rules, this.env));
     const cells = observations.falling_cells;
-    this.falling = cells === undefined ? [] : [0, 2, 4, 6].map((at): Cell => [cells[at]!, cells[at + 1]!]);
+    this.falling = cells === undefined ? [] : cellsAt(cells, 0);
     // Keys may earn points between landings, too.
     this.tally = { ...this.tally, points: tallyOf(infos, this.env).points };
     this.facts.show(this.tally, this.isMatch ? undefined : short(this.tally.points), incoming(this.hand));

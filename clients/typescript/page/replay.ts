@@ -2,12 +2,12 @@
 // the record, and judged by a player: what each choice gives away against that player's best placement.
 
 import { type Placements, placementOf } from "../src/index.js";
-import type { Recording } from "../src/protocol.js";
+import { EpisodeEnd, type Recording } from "../src/protocol.js";
 import { type Choices, type Reader, seedOf, writeAddress } from "./address.js";
-import { type App, type View, inWords, isGone } from "./app.js";
+import { type App, type View, inWords } from "./app.js";
 import { Board, Side } from "./board.js";
-import { type Choice, Course, EXACT, type Judge, MOST_STEPS, type Standing, type Verdict } from "./course.js";
-import { arrow, button, copyButton, drawnSeed, field, grouped, h, save, select, short, sleep } from "./dom.js";
+import { type Choice, Course, EXACT, type Judge, MOST_STEPS, type Standing, type Verdict, endName, range } from "./course.js";
+import { arrow, button, drawnSeed, field, grouped, h, save, select, short, sleep } from "./dom.js";
 import { Facts } from "./facts.js";
 import { handBack, usesKey } from "./focus.js";
 import { Heat } from "./heat.js";
@@ -23,6 +23,8 @@ import { type Player, cellsOf, judgementOf, playerOf, policyOfWeights, warmth } 
 const SPEEDS = ["1", "4", "10", "30"];
 /** Milliseconds that a step stays until its placements are asked for. */
 const PATIENCE = 120;
+/** Milliseconds that a step stays until the address has it. Browsers limit how often it changes. */
+const REST = 250;
 /** Number of listed blunders. */
 const MOST_BLUNDERS = 6;
 
@@ -34,6 +36,14 @@ interface Source {
   readonly chosen: Chosen;
   readonly seed: bigint;
   readonly player: Player;
+}
+
+/** The placements of a position that is on the screen, and the row that the record chose. */
+interface Looked {
+  /** Step, side and judge. */
+  readonly key: string;
+  readonly placements: Placements;
+  readonly row: number;
 }
 
 /** A side of the game on the screen. */
@@ -53,73 +63,77 @@ class Seat {
 /** The view. */
 export class Replay implements View {
   readonly root = h("div", { class: "view replay" });
-  private readonly file = h("input", { type: "file", id: "recording", accept: ".json,.tetrion", class: "only-read", onchange: () => void this.take(this.file.files?.[0]) });
+  private readonly file = h("input", { type: "file", id: "recording", accept: ".json,.tetrion", hidden: true, onchange: () => this.takeFile(this.file.files?.[0]) });
   private readonly empty = h("section", { class: "card empty drop" },
     h("h2", {}, "Open a recorded game"),
-    h("p", {}, "Drop a file here, or ", h("label", { for: "recording", class: "button" }, "choose one", this.file), ". The server plays it again, move by move, and says whether it is as recorded."),
+    h("p", {}, "Drop a file here, or ", button("choose one", () => this.file.click()), ". The server plays it again, move by move, and says whether it is as recorded."),
     h("p", { class: "remark" }, "Recordings come from ", h("code", {}, "tetrion evaluate --record best --record-dir games"), ", from ", h("code", {}, "tetrion play --record"), ", and from Python. A bar in Evaluate opens one too."));
-  private readonly verdict = h("p", { class: "proof", role: "status" });
+  private readonly proof = h("p", { class: "proof", role: "status" });
   private readonly seats = h("div", { class: "seats" });
   private readonly scrub = h("input", { type: "range", min: "0", max: "0", value: "0", step: "1", oninput: () => this.go(Number(this.scrub.value)) });
   private readonly count = h("output", {}, "");
   private readonly playButton = button("Play", () => this.toggle(), "primary");
   private readonly speed: HTMLSelectElement;
   private readonly judgeField = h("div");
-  private readonly judges = h("div", { class: "fields judges" });
+  private readonly sideField = h("div");
   private readonly losses = new Losses((step) => this.go(step));
   private readonly sum = h("p", { class: "remark" });
   private readonly blunders = h("ol", { class: "blunders" });
   private readonly heat = new Heat(() => this.draw());
   private readonly move = h("p", {});
   private readonly judged: HTMLElement;
-  private readonly shownGame: HTMLElement;
+  private readonly game: HTMLElement;
   private readonly links = h("div", { class: "fields" });
   private course: Course | undefined;
   /** Text of the game for the address; undefined if it is too long, or if `source` has it. */
   private text: string | undefined;
   private source: Source | undefined;
-  /** The chosen judge; undefined before a choice. */
-  private judge: string | undefined;
+  /** The judge that the user has chosen; undefined before a choice. */
+  private chosenJudge: string | undefined;
   /** Name of the player that judges. */
-  private judgeName = "";
+  private judge = "";
+  private offered = "";
   private side = 0;
   private step = 0;
   /** The step of the address, until it has been played. */
   private wanted: number | undefined;
-  private running = false;
+  /** Number of the loop that plays; 0 while none does. */
+  private loop = 0;
+  private loops = 0;
   private isShown = false;
-  private look: { readonly step: number; readonly side: number; readonly placements: Placements; readonly row: number } | undefined;
+  private looked: Looked | undefined;
+  /** The position that was asked for last. */
+  private asked = "";
+  private asking: ReturnType<typeof setTimeout> | undefined;
+  private resting: ReturnType<typeof setTimeout> | undefined;
+  /** Ends the current work: opening a game, or judging it. */
   private stop = new AbortController();
-  private judging = new AbortController();
-  private looking: ReturnType<typeof setTimeout> | undefined;
   private shown: Seat[] = [];
-  /** Number of works begun, so that the end of an older one takes back no notice. */
-  private works = 0;
 
   constructor(private readonly app: App, address: Reader) {
-    this.judge = address.oneOf("judge", [...app.controllers(10).map(({ name }) => name), OPTIMUM]);
+    this.chosenJudge = address.oneOf("judge", [...app.controllers(10).map(({ name }) => name), OPTIMUM]);
     this.wanted = address.parsed("step", (text) => Number(seedOf(text)));
     this.speed = select(SPEEDS.map((speed) => [speed, `${speed} a second`] as const), "4", () => undefined);
     const controls = h("div", { class: "row controls-of-time" },
       arrow("|◂", "To the start", () => this.go(0)), arrow("◂", "Back", () => this.go(this.step - 1)), this.playButton, arrow("▸", "Step", () => this.go(this.step + 1)), arrow("▸|", "To the end", () => this.go(Infinity)),
       field("Speed", this.speed), this.count);
     this.scrub.ariaLabel = "Step";
-    this.judged = h("section", { class: "card" }, h("h2", {}, "What each choice gives away"), this.judges, this.losses.surface.canvas, this.sum, this.blunders);
+    this.judged = h("section", { class: "card" }, h("h2", {}, "What each choice gives away"), h("div", { class: "fields judges" }, this.judgeField, this.sideField), this.losses.surface.canvas, this.sum, this.blunders);
     const legend = h("div", { class: "legend", "aria-hidden": "true" }, h("span", {}, "worse"), h("i", {}), h("span", {}, "better"));
-    this.shownGame = h("div", { class: "columns even", hidden: true },
-      h("section", { class: "card watched" }, this.verdict, this.seats, this.scrub, controls, this.links),
+    this.game = h("div", { class: "columns even", hidden: true },
+      h("section", { class: "card watched" }, this.proof, this.seats, this.scrub, controls, this.links),
       h("div", {}, h("section", { class: "card this-move" }, h("h2", {}, "This move"), this.move, this.heat.surface.canvas, legend), this.judged));
-    this.root.append(h("h1", { class: "only-read" }, "Replay of a recorded game"), this.empty, this.shownGame);
+    this.root.append(h("h1", { class: "only-read" }, "Replay of a recorded game"), this.file, this.empty, this.game);
     for (const kind of ["dragover", "drop"] as const) {
       this.root.addEventListener(kind, (event) => {
         event.preventDefault();
         if (kind === "drop") {
-          void this.take(event.dataTransfer?.files[0]);
+          this.takeFile(event.dataTransfer?.files[0]);
         }
       });
     }
     handBack(this.root);
-    void this.openAddress(address);
+    this.openAddress(address);
   }
 
   enter(): void {
@@ -128,21 +142,23 @@ export class Replay implements View {
   }
 
   leave(): void {
-    this.isShown = this.running = false;
+    this.isShown = false;
+    this.halt();
     document.removeEventListener("keydown", this.keys);
     this.app.notice(undefined);
   }
 
   close(): void {
     this.stop.abort();
-    this.judging.abort();
+    clearTimeout(this.asking);
+    clearTimeout(this.resting);
   }
 
   choices(): Choices {
-    const { source, text, judge, step, wanted } = this;
+    const { source, text, chosenJudge, step, wanted } = this;
     const game = source !== undefined ? { ...choicesOf(this.app, source.chosen), seed: String(source.seed), ...playerOf(source.player, "player", "") } : text === undefined ? {} : { game: text };
     const at = wanted ?? step;
-    return { ...game, ...(Object.keys(game).length > 0 && at > 0 && { step: String(at) }), ...(judge !== undefined && { judge }) };
+    return { ...game, ...(Object.keys(game).length > 0 && at > 0 && { step: String(at) }), ...(chosenJudge !== undefined && { judge: chosenJudge }) };
   }
 
   private readonly keys = (event: KeyboardEvent): void => {
@@ -157,11 +173,12 @@ export class Replay implements View {
   };
 
   /** Opens the game that the address has, if any. */
-  private async openAddress(address: Reader): Promise<void> {
+  private openAddress(address: Reader): void {
     const [game, player, formula] = [address.text("game"), address.text("player"), address.text("formula")];
     if (game !== undefined) {
       this.text = game;
-      return await this.guarded("The link", async () => await this.open(await recordingIn(game)));
+      this.work("The link cannot be replayed", async (signal) => await this.open(await recordingIn(game), signal));
+      return;
     }
     const seed = address.parsed("seed", seedOf);
     if (player === undefined && formula === undefined) {
@@ -173,18 +190,17 @@ export class Replay implements View {
     const known = player === undefined ? "" : address.oneOf("player", names);
     if (known !== undefined) {
       const weights = formula !== undefined ? undefined : this.app.weightsIn(address, "weights", known);
-      this.source = { chosen, seed: seed ?? drawnSeed(), player: { name: known, formula, weights } };
-      await this.guarded("The game", async () => await this.open(await this.played(this.source!)));
+      const source = (this.source = { chosen, seed: seed ?? drawnSeed(), player: { name: known, formula, weights } });
+      this.work("The game cannot be replayed", async (signal) => await this.open(await this.played(source, signal), signal));
     }
   }
 
   /** The recording of a game of an evaluation: the server plays it, and sends the actions. */
-  private async played({ chosen, seed, player: { name, formula, weights } }: Source): Promise<Recording> {
-    this.say("The server plays the game …");
-    this.empty.hidden = true;
+  private async played({ chosen, seed, player: { name, formula, weights } }: Source, signal: AbortSignal): Promise<Recording> {
+    this.say("waits", "The server plays the game …");
     const edited = async (weights: readonly number[]) => policyOfWeights({ ...(await this.app.weighing(name, chosen.width)), weights: [...weights] }, chosen.preview);
     const policy = formula !== undefined ? { formula } : weights !== undefined ? await edited(weights) : this.app.policy(name, chosen.preview);
-    const evaluation = { rules: rulesOf(this.app, chosen), policies: [policy], seeds: [seed], maxPieces: BigInt(MOST_STEPS), includeRecordings: true, signal: this.stop.signal };
+    const evaluation = { rules: rulesOf(this.app, chosen), policies: [policy], seeds: [seed], maxPieces: BigInt(MOST_STEPS), includeRecordings: true, signal };
     for await (const event of this.app.client.evaluate(evaluation)) {
       if (event.case === "recording") {
         return event.value.recording!;
@@ -193,77 +209,81 @@ export class Replay implements View {
     throw new RangeError("the server sent no recording");
   }
 
-  /** Takes a file of the user. */
-  private async take(file: File | undefined): Promise<void> {
+  /** Opens a file of the user. */
+  private takeFile(file: File | undefined): void {
+    this.file.value = ""; // the same file can be chosen again
     if (file === undefined) {
       return;
     }
-    await this.guarded(file.name, async () => {
+    this.work(`${file.name} cannot be replayed`, async (signal) => {
       const recording = recordingOf(new Uint8Array(await file.arrayBuffer()));
       checkRecording(recording, this.app.info.rulesVersion);
-      this.wanted = this.source = undefined;
-      this.text = await textOf(recording);
-      await this.open(recording);
+      const text = await textOf(recording);
+      signal.throwIfAborted();
+      [this.wanted, this.source, this.text] = [undefined, undefined, text];
+      await this.open(recording, signal);
     });
   }
 
-  /** Plays a recording again, from its beginning. */
-  private async open(recording: Recording): Promise<void> {
+  /** Plays a recording again, from its beginning, and judges it. */
+  private async open(recording: Recording, signal: AbortSignal): Promise<void> {
     checkRecording(recording, this.app.info.rulesVersion);
-    this.close();
-    [this.stop, this.step, this.side, this.look, this.running] = [new AbortController(), 0, 0, undefined, false];
-    const course = (this.course = new Course(this.app, recording));
-    this.arrange(course);
-    this.app.changed();
-    const { signal } = this.stop;
-    await course.play(signal, () => this.progressed(course));
-    if (await course.hasExactValues()) {
-      this.offer(course, [OPTIMUM, ...this.app.controllers(course.rules.width!).map(({ name }) => name)], OPTIMUM);
+    signal.throwIfAborted();
+    this.halt();
+    this.course = undefined;
+    const course = await Course.begin(this.app, recording);
+    if (signal.aborted) {
+      await course.play(signal, () => undefined); // which ends its session
     }
-    await this.judgeAll(course);
+    [this.course, this.step, this.side, this.looked] = [course, 0, 0, undefined];
+    this.arrange(course);
+    this.say("waits", "The server plays it again …");
+    this.app.changed();
+    await course.play(signal, () => this.progressed(course));
+    signal.throwIfAborted();
+    if (await course.hasExactValues(signal)) {
+      this.offer([OPTIMUM, ...this.namesOf(course)], OPTIMUM);
+    }
+    await this.judgeAll(course, signal);
   }
 
   /** Shows the progress of the replay. */
   private progressed(course: Course): void {
-    if (course !== this.course) {
-      return;
-    }
     const last = course.moments.length - 1;
-    this.scrub.max = String(Math.max(course.isDone ? 0 : course.numSteps, last));
+    this.scrub.max = String(course.isDone ? last : course.numSteps);
     if (this.wanted !== undefined && (this.wanted <= last || course.isDone)) {
-      const step = Math.min(this.wanted, last);
+      const step = this.wanted;
       this.wanted = undefined;
       this.go(step);
     }
     const { actions } = course.recording;
     const steps = course.isPlaced ? "placements" : "keys";
-    this.verdict.dataset["proof"] = course.difference !== undefined ? "differs" : course.isDone ? "same" : "waits";
     if (course.difference !== undefined) {
-      this.say(`Not as recorded: ${course.difference}`);
-    } else if (!course.isDone) {
-      this.say(`Playing it again: ${grouped(last)} of ${grouped(course.numSteps)} ${steps} …`);
-    } else if (course.isCut) {
-      this.say(`As recorded up to step ${grouped(last)} of ${grouped(actions.length)}. tetrion replay checks all of it`);
-    } else {
-      this.say(`As recorded: ${grouped(last)} ${steps}, every landing, the totals, and the last playfield`);
+      this.say("differs", `Not as recorded: ${course.difference}`);
+    } else if (course.isDone && course.isCut) {
+      this.say("same", `As recorded up to step ${grouped(last)} of ${grouped(actions.length)}. tetrion replay checks all of it`);
+    } else if (course.isDone) {
+      this.say("same", `As recorded: ${grouped(last)} ${steps}, every landing, the totals, and the last playfield`);
     }
     this.draw();
   }
 
-  private say(words: string): void {
-    this.shownGame.hidden = false;
-    this.verdict.textContent = words;
+  private say(proof: "waits" | "same" | "differs", words: string): void {
+    [this.empty.hidden, this.game.hidden, this.proof.dataset["proof"]] = [true, false, proof];
+    // Screen readers read it again with every change.
+    if (this.proof.textContent !== words) {
+      this.proof.textContent = words;
+    }
   }
 
   /** Builds the boards and the choices for a game. */
   private arrange(course: Course): void {
     const { recording, rules } = course;
-    this.empty.hidden = true;
     this.shown.forEach(({ board, side }) => {
       board.surface.drop();
       side.drop();
     });
-    this.shown = range(course.players).map((at) => {
+    this.shown = range(0, course.players).map((at) => {
       const seat = new Seat(`Playfield ${at + 1}`);
       seat.side.begin(rules);
       const player = at === 0 ? recording.player : recording.opponent!.player;
@@ -275,64 +295,67 @@ export class Replay implements View {
     this.seats.style.setProperty("--seats", String(course.players));
     this.seats.style.setProperty("--next", String(Math.max(1, Math.min(5, rules.preview ?? 0))));
     const chosen = chosenFrom(this.app, rules);
-    const controllers = this.app.controllers(rules.width!).map(({ name }) => name);
-    this.offer(course, controllers, (chosen && this.app.strongest(chosen)) ?? controllers[0]!);
-    const sides = select(range(course.players).map((at) => [String(at), this.shown[at]!.name.textContent!] as const), "0", (at) => {
+    const names = this.namesOf(course);
+    this.offer(names, (chosen && this.app.strongest(chosen)) ?? names[0]!);
+    const sides = select(range(0, course.players).map((at) => [String(at), this.shown[at]!.name.textContent!] as const), "0", (at) => {
       this.side = Number(at);
-      void this.guarded("The game", () => this.judgeAll(course));
+      this.judgeAnew();
     });
-    this.judges.replaceChildren(this.judgeField, ...(course.players === 1 ? [] : [field("Side", sides)]));
+    this.sideField.replaceChildren(...(course.players === 1 ? [] : [field("Side", sides)]));
     this.judged.hidden = !course.isPlaced;
     this.heat.surface.canvas.parentElement!.hidden = !course.isPlaced;
-    const race = this.source;
+    const { source } = this;
     this.links.replaceChildren(
-      ...(this.text === undefined && race === undefined ? [] : [copyButton("Copy link", () => location.href)]),
       button("Save", () => save(`${recording.player || "game"}.json`, "application/json", jsonOf(recording))),
       ...(chosen === undefined ? [] : [Object.assign(button("Play on from here", () => this.playOn(course, chosen)), { title: "Play this game by hand from this position" })]),
-      ...(race === undefined ? [] : [h("a", { href: raceOf(this.app, race) }, "Race the same game")]),
-      h("label", { for: "recording", class: "button" }, "Open another"));
-    this.root.append(this.file);
-    if (recording.origin !== "") {
-      this.links.append(h("span", { class: "remark" }, recording.origin));
-    }
+      ...(source === undefined ? [] : [h("a", { href: raceOf(this.app, source) }, "Race the same game")]),
+      button("Open another", () => this.file.click()),
+      ...(recording.origin === "" ? [] : [h("span", { class: "remark" }, recording.origin)]));
   }
 
-  /** Offers judges. One that the user has chosen stays. */
-  private offer(course: Course, names: readonly string[], usual: string): void {
-    this.judgeName = names.find((name) => name === this.judge) ?? usual;
-    const choice = select(names.map((name) => [name, name] as const), this.judgeName, (name) => {
-      this.judge = this.judgeName = name;
+  private namesOf({ rules }: Course): string[] {
+    return this.app.controllers(rules.width!).map(({ name }) => name);
+  }
+
+  /** Offers judges. One that the user has chosen stays, and an unchanged list keeps the keyboard focus. */
+  private offer(names: readonly string[], usual: string): void {
+    const judge = names.find((name) => name === this.chosenJudge) ?? usual;
+    const offered = [judge, ...names].join();
+    if (offered === this.offered) {
+      return;
+    }
+    [this.judge, this.offered] = [judge, offered];
+    const choice = select(names.map((name) => [name, name] as const), judge, (name) => {
+      [this.chosenJudge, this.judge, this.offered] = [name, name, [name, ...names].join()];
       this.app.changed();
-      void this.guarded("The game", () => this.judgeAll(course));
+      this.judgeAnew();
     });
     this.judgeField.replaceChildren(field("Judged by", choice, "Its value of the best placement, less that of the choice"));
   }
 
-  private async judgeAll(course: Course): Promise<void> {
-    this.judging.abort();
-    const { signal } = (this.judging = new AbortController());
-    [this.look, course.verdicts] = [undefined, []];
+  /** Judges the game by another player, or another side. A game that is still being played is judged afterwards. */
+  private judgeAnew(): void {
+    const { course } = this;
+    if (course?.isDone === true) {
+      this.work(`${this.judge} cannot judge this game`, async (signal) => await this.judgeAll(course, signal));
+    }
     this.draw();
-    try {
-      await course.judge(this.values(course), this.side, signal, () => this.draw());
-    } catch (problem) {
-      if (!signal.aborted) {
-        throw problem;
-      }
-    }
-    if (!signal.aborted) {
-      this.draw();
-    }
+  }
+
+  private async judgeAll(course: Course, signal: AbortSignal): Promise<void> {
+    [this.looked, this.asked, course.verdicts] = [undefined, "", []];
+    this.draw();
+    await course.judge(this.values(course), this.side, signal, () => this.draw());
   }
 
   private values({ rules }: Course): Judge {
-    return this.judgeName === OPTIMUM ? EXACT : { policy: this.app.policy(this.judgeName, rules.preview ?? 0) };
+    return this.judge === OPTIMUM ? EXACT : { policy: this.app.policy(this.judge, rules.preview ?? 0) };
   }
 
   /** Opens this position in the view "Play". */
   private playOn({ recording, moments, players }: Course, chosen: Chosen): void {
     const sides = moments[this.step]!;
-    if (sides.some(({ isOver }) => isOver)) {
+    if (sides.some(({ end }) => end !== EpisodeEnd.NOT_ENDED)) {
       this.app.notice(new RangeError("The game is over here: go back a few steps to play on"));
       return;
     }
@@ -343,39 +366,46 @@ export class Replay implements View {
   }
 
   private toggle(): void {
-    this.running = !this.running && this.course !== undefined;
-    this.playButton.textContent = this.running ? "Pause" : "Play";
-    if (this.running) {
-      void this.run();
+    if (this.loop !== 0) {
+      this.halt();
+    } else if (this.course !== undefined) {
+      void this.run(this.course);
     }
   }
 
-  private async run(): Promise<void> {
-    const { course } = this;
-    if (this.step >= course!.moments.length - 1 && course!.isDone) {
-      this.go(0);
+  /** Stops playing. */
+  private halt(): void {
+    this.loop = 0;
+    this.playButton.textContent = "Play";
+  }
+
+  private async run(course: Course): Promise<void> {
+    const mine = (this.loop = ++this.loops);
+    this.playButton.textContent = "Pause";
+    if (this.step >= course.moments.length - 1 && course.isDone) {
+      this.show(0);
     }
-    this.running = true;
-    while (this.running && this.isShown && course === this.course) {
+    while (this.loop === mine && this.isShown) {
       await sleep(1000 / Number(this.speed.value));
-      const last = course!.moments.length - 1;
-      if (!this.running || (this.step >= last && course!.isDone)) {
-        break;
+      if (this.loop !== mine) {
+        return;
+      }
+      const last = course.moments.length - 1;
+      if (this.step >= last && course.isDone) {
+        this.halt();
+        this.app.changed();
+        return;
       }
       this.show(Math.min(this.step + 1, last));
-    }
-    if (course === this.course) {
-      this.running = false;
-      this.playButton.textContent = "Play";
-      this.app.changed();
     }
   }
 
   /** Goes to a step, and stops playing. */
   private go(step: number): void {
-    this.running = false;
+    this.halt();
     this.show(step);
-    this.app.changed();
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => this.app.changed(), REST);
   }
 
   private show(step: number): void {
@@ -385,23 +415,29 @@ export class Replay implements View {
   }
 
   /** Asks for the values of all placements of this step, if it stays for a moment. */
-  private ask(course: Course): void {
-    clearTimeout(this.looking);
-    const { step, side } = this;
-    if (!course.isPlaced || course.moments[step]?.[side]?.choice === undefined || (this.look?.step === step && this.look.side === side)) {
+  private ask(course: Course, key: string): void {
+    if (this.asked === key) {
       return;
     }
-    this.looking = setTimeout(() => void (async () => {
-      const { signal } = this.judging;
+    this.asked = key;
+    clearTimeout(this.asking);
+    const { step, side } = this;
+    if (!course.isPlaced || course.moments[step]![side]!.choice === undefined) {
+      return;
+    }
+    this.asking = setTimeout(() => void (async () => {
+      const { signal } = this.stop;
       try {
-        const look = await course.look(this.values(course), side, step, signal);
-        if (course === this.course && !signal.aborted && step === this.step && side === this.side) {
-          this.look = { step, side, ...look };
+        const found = await course.placements(this.values(course), side, step, signal);
+        if (course === this.course && this.asked === key) {
+          this.looked = { key, ...found };
           this.draw();
         }
       } catch (problem) {
         if (!signal.aborted) {
           this.app.notice(problem);
+        } else if (this.asked === key) {
+          this.asked = ""; // other work has begun meanwhile
         }
       }
     })(), PATIENCE);
@@ -414,22 +450,23 @@ export class Replay implements View {
       return;
     }
     this.scrub.value = String(step);
-    this.count.textContent = `${grouped(step)} of ${grouped(course.numSteps)}`;
-    this.scrub.ariaValueText = `step ${step} of ${course.numSteps}`;
-    this.ask(course);
-    const look = this.look?.step === step && this.look.side === this.side ? this.look : undefined;
-    if (look !== undefined && look.row >= 0) {
-      this.warm(course, look);
+    this.count.textContent = `${grouped(step)} of ${grouped(course.isDone ? course.moments.length - 1 : course.numSteps)}`;
+    this.scrub.ariaValueText = `step ${this.count.textContent}`;
+    const key = `${step} ${this.side} ${this.judge}`;
+    this.ask(course, key);
+    const looked = this.looked?.key === key && this.looked.row >= 0 ? this.looked : undefined;
+    if (looked !== undefined) {
+      this.warm(course, looked);
     }
-    sides.forEach((standing, at) => this.drawSide(course, this.shown[at]!, standing, at === this.side ? look : undefined));
-    const verdict = course.verdicts[this.side]?.[step];
-    this.move.textContent = moveInWords(sides[this.side]!, verdict, this.judgeName, course.isPlaced);
+    this.heat.surface.canvas.style.visibility = sides[this.side]!.choice === undefined ? "hidden" : "visible";
+    sides.forEach((standing, at) => this.drawSide(course, this.shown[at]!, standing, at === this.side ? looked : undefined));
     const verdicts = course.verdicts[this.side] ?? [];
-    this.losses.show(verdicts, course.numSteps, step, this.judgeName);
-    this.list(verdicts);
+    this.move.textContent = moveInWords(sides[this.side]!, verdicts[step], this.judge, course.isPlaced);
+    this.losses.show(verdicts, course.numSteps, step, this.judge);
+    this.list(course, verdicts);
   }
 
-  private warm({ rules }: Course, { placements, row }: NonNullable<Replay["look"]>): void {
+  private warm({ rules }: Course, { placements, row }: Looked): void {
     const judgement = judgementOf(placements);
     const warm = warmth(judgement);
     const isKnown = (at: number) => Number.isFinite(judgement.values[at]!) || placements.terminated[at] === 1;
@@ -438,14 +475,12 @@ export class Replay implements View {
     this.heat.compare(judgement.best === row ? undefined : all[judgement.best]);
   }
 
-  private drawSide(course: Course, seat: Seat, standing: Standing, look: Replay["look"]): void {
-    const { rules } = course;
-    const { field, hand, tally, choice, falling } = standing;
+  private drawSide({ rules }: Course, seat: Seat, { field, hand, tally, choice, falling, end }: Standing, looked: Looked | undefined): void {
     const [width, height] = [rules.width!, visibleRows(rules)];
-    const other = look === undefined ? undefined : this.heat.pointed ?? judgementOf(look.placements).best;
-    const hint = look === undefined || other === undefined || other === look.row ? undefined : { kind: placed(hand, look.placements.holds?.[other] === 1), cells: cellsOf(look.placements, other) };
-    const words = standing.isOver ? endInWords(tally) : undefined;
-    const piece = choice !== undefined ? { kind: choice.kind, cells: lifted(choice.cells, height) } : falling.length > 0 && !standing.isOver ? { kind: hand.current, cells: falling } : undefined;
+    const other = looked === undefined ? undefined : this.heat.pointed ?? judgementOf(looked.placements).best;
+    const hint = looked === undefined || other === undefined || other === looked.row ? undefined : { kind: placed(hand, looked.placements.holds?.[other] === 1), cells: cellsOf(looked.placements, other) };
+    const words = end === EpisodeEnd.NOT_ENDED ? undefined : endInWords(tally, capital(endName(end)));
+    const piece = choice !== undefined ? { kind: choice.kind, cells: lifted(choice.cells, height) } : falling.length > 0 && words === undefined ? { kind: hand.current, cells: falling } : undefined;
     seat.board.show({ width, height, cells: field.cells, last: field.last, ghost: choice?.cells, piece, hint, words, isClear: true, garbage: hand.garbage });
     seat.facts.show(tally, undefined, incoming(hand));
     seat.side.show(choosing(hand, choice?.holds === true));
@@ -453,39 +488,42 @@ export class Replay implements View {
   }
 
   /** Sums up the verdicts, and lists the largest losses. */
-  private list(verdicts: readonly (Verdict | undefined)[]): void {
+  private list({ moments }: Course, verdicts: readonly (Verdict | undefined)[]): void {
     const known = verdicts.flatMap((verdict, step) => (verdict === undefined ? [] : [{ ...verdict, step }]));
     const best = known.filter(({ rank }) => rank === 1).length;
-    const words = known.length === 0 ? "" : `${grouped(best)} of ${grouped(known.length)} choices are the best for ${this.judgeName}.`;
-    const worst = known.filter(({ loss }) => loss > 0).sort((one, other) => other.loss - one.loss || one.step - other.step).slice(0, MOST_BLUNDERS);
+    const words = known.length === 0 ? "" : `${grouped(best)} of ${grouped(known.length)} choices are the best for ${this.judge}.`;
+    const worst = known.filter(({ loss }) => loss > 0).sort((one, other) => (other.loss === one.loss ? one.step - other.step : other.loss - one.loss)).slice(0, MOST_BLUNDERS);
     const key = `${words} ${worst.map(({ step }) => step).join()}`;
     if (this.sum.dataset["key"] === key) {
       return; // a list that is replaced between press and release loses the click
     }
     this.sum.dataset["key"] = key;
     this.sum.textContent = words;
-    this.blunders.replaceChildren(...worst.map(({ step, ...verdict }) => h("li", {}, button(`Piece ${grouped(step + 1)}: ${verdictInWords(verdict, this.judgeName)}`, () => this.go(step), "quiet"))));
+    const piece = (step: number) => grouped(moments[step]![this.side]!.tally.pieces + 1);
+    this.blunders.replaceChildren(...worst.map(({ step, ...verdict }) => h("li", {}, button(`Piece ${piece(step)}: ${verdictInWords(verdict, this.judge)}`, () => this.go(step), "quiet"))));
   }
 
-  /** Does some work, and says in words what was wrong with a file or a link. */
-  private async guarded(what: string, work: () => Promise<void>): Promise<void> {
-    const mine = ++this.works;
-    try {
-      await work();
-      if (mine === this.works) {
-        this.app.notice(undefined);
+  /** Does some work in place of the current one. `failure` begins the sentence about a problem. */
+  private work(failure: string, work: (signal: AbortSignal) => Promise<void>): void {
+    this.stop.abort();
+    const { signal } = (this.stop = new AbortController());
+    void (async () => {
+      try {
+        await work(signal);
+        if (!signal.aborted) {
+          this.app.notice(undefined);
+        }
+      } catch (problem) {
+        if (signal.aborted) {
+          return;
+        }
+        if (this.course?.isDone !== true) {
+          this.course = undefined;
+          [this.empty.hidden, this.game.hidden] = [false, true];
+        }
+        this.app.notice(new Error(`${failure}: ${inWords(problem)}`));
       }
-    } catch (problem) {
-      if (this.stop.signal.aborted && !(problem instanceof RangeError)) {
-        return;
-      }
-      if (this.course === undefined) {
-        this.shownGame.hidden = true;
-        this.empty.hidden = false;
-      }
-      const words = problem instanceof RangeError || !isGone(problem) ? inWords(problem) : "the session ended: open it again";
-      this.app.notice(new Error(`${what} cannot be replayed: ${words}`));
-    }
+    })();
   }
 }
 
@@ -495,9 +533,9 @@ function raceOf(app: App, { chosen, seed, player }: Source): string {
 }
 
 /** The next move of a side in words. */
-function moveInWords({ choice, hand, isOver }: Standing, verdict: Verdict | undefined, judge: string, isPlaced: boolean): string {
+function moveInWords({ choice, hand, end }: Standing, verdict: Verdict | undefined, judge: string, isPlaced: boolean): string {
   if (choice === undefined) {
-    return isOver ? "The game is over." : isPlaced ? "The record ends here." : "A game of keys: its steps have no placements to compare.";
+    return end !== EpisodeEnd.NOT_ENDED ? "The game is over." : isPlaced ? "The record ends here." : "A game of keys: its steps have no placements to compare.";
   }
   return `${pieceInWords(choice, LETTERS[hand.current] ?? "")}${verdict === undefined ? "" : `. For ${judge}: ${verdictInWords(verdict, judge)}`}.`;
 }
@@ -511,6 +549,6 @@ function verdictInWords({ rank, among, loss }: Verdict, judge: string): string {
   return rank === 1 ? `the best of ${among}` : Number.isNaN(rank) ? `none of the ${among} that it considers` : `number ${rank} of ${among}, loses ${short(loss)}${judge === OPTIMUM ? " lines" : ""}`;
 }
 
-function range(length: number): number[] {
-  return Array.from({ length }, (_, at) => at);
+function capital(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -161,7 +161,15 @@ export function chosenFrom(facts: Facts, rules: Rules): Chosen | undefined {
     return [{ chosen, differences: Object.keys(changes).length }];
   });
   const fits = known.filter(({ chosen }) => {
-    const full = fullRulesOf(facts, chosen);
+    let full: Rules;
+    try {
+      full = fullRulesOf(facts, chosen);
+    } catch (problem) {
+      if (problem instanceof RangeError) {
+        return false; // a value that no text stands for
+      }
+      throw problem;
+    }
     return APART.every((name) => full[name] === rules[name]) && RULES_FIELDS.every(({ read }) => read(full) === read(rules));
   });
   return fits.sort((one, other) => one.differences - other.differences)[0]?.chosen;

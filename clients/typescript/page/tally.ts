@@ -76,8 +76,8 @@ export function sentInWords(lines: number, what = "sent"): string[] {
 }
 
 /** The end of a game in words: the result of a match with the lines sent, or the lines of a game alone. */
-export function endInWords({ won, lines, sent = 0 }: Tally): string {
-  return won === undefined ? `Topped out\n${grouped(lines)} lines` : `${["Lost", "Draw", "Won"][won + 1]}\n${grouped(sent)} lines sent`;
+export function endInWords({ won, lines, sent = 0 }: Tally, end = "Topped out"): string {
+  return won === undefined ? `${end}\n${grouped(lines)} lines` : `${["Lost", "Draw", "Won"][won + 1]}\n${grouped(sent)} lines sent`;
 }
 
 /** A landing in words: `T-spin double, 4 lines sent, back-to-back, combo 3`; in a match also `2 lines cancelled`, `surge of 5`. Empty for an ordinary landing. */

@@ -59,7 +59,8 @@ export interface Judgement {
 export function judgementOf({ rowOffsets, policyValues, policyChoices, optimalValues }: Placements, position = 0): Judgement {
   const [first, end] = [rowOffsets[position]!, rowOffsets[position + 1]!];
   const values = [...(policyValues ?? optimalValues)!.subarray(first, end)];
-  return { first, values, best: policyChoices?.[position] ?? first + values.indexOf(Math.max(...values.filter((value) => !Number.isNaN(value)))) };
+  const most = Math.max(...values.filter((value) => !Number.isNaN(value)));
+  return { first, values, best: policyChoices?.[position] ?? first + Math.max(0, values.indexOf(most)) };
 }
 
 /** The second best row: the best one with a smaller value than the choice; undefined if there is none. */
@@ -109,8 +110,12 @@ export function warmth({ values }: Judgement): number[] {
 }
 
 /** The four cells of a row. */
-export function cellsOf(placements: Placements, row: number): Cell[] {
-  const cells = placements.cells!;
+export function cellsOf({ cells }: Placements, row: number): Cell[] {
+  return cellsAt(cells!, row);
+}
+
+/** The four cells of a row of numbers `[R, 4, 2]`. */
+export function cellsAt(cells: ArrayLike<number>, row: number): Cell[] {
   return [0, 2, 4, 6].map((at): Cell => [cells[8 * row + at]!, cells[8 * row + at + 1]!]);
 }
 

@@ -1817,7 +1817,7 @@ test("a recorded game is played again, judged, and carried by a link", async () 
     await page.getByRole("button", { name: "To the start" }).click();
     await bars.click({ position: { x: ((piece - 0.5) / 40) * width, y: 50 } });
     await until(async () => (await label()).includes(`after step ${piece - 1}:`) || label(), "the blunder by its bar");
-    assert.match(page.url(), new RegExp(`#replay\\?game=[-\\w]+&step=${piece - 1}&judge=dt-10$`));
+    await until(() => new RegExp(`#replay\\?game=[-\\w]+&step=${piece - 1}&judge=dt-10$`).test(page.url()) || page.url(), "the address has the step");
     await page.reload();
     await proves(page, "As recorded: 40 placements");
     await until(async () => (await label()).includes(`after step ${piece - 1}:`) || label(), "the step of the address");
@@ -1908,6 +1908,12 @@ test("a recording that is forged, cut or of other rules is refused, with the pla
     [{ ...recording, outcome: { ...outcome, end: "EPISODE_END_TOPPED_OUT" } }, "Not as recorded: at the end: not ended, recorded topped out"],
     [{ ...recording, outcome: { ...outcome, rows: [...outcome.rows.slice(0, -1), "#.........".slice(0, 10)] } }, "Not as recorded: at the end: row 0 of the playfield is "],
     [{ ...match, opponent: { ...match.opponent, outcome: { ...match.opponent.outcome, pieces: "31" } } }, "Not as recorded: opponent: at the end: "],
+    [{ ...match, opponent: { ...match.opponent, actions: match.opponent.actions.map((action, at) => (at === 3 ? 60_000 : action)) } }, "Not as recorded: opponent: step 4: "],
+    [{ ...recording, outcome: { ...outcome, rows: Array(11).fill("..........") } }, "Not as recorded: at the end: row "],
+    [{ ...match, opponent: { ...match.opponent, outcome: undefined } }, "game.json cannot be replayed: opponent.outcome is missing"],
+    [{ ...match, start: { piece: "T" } }, "game.json cannot be replayed: start is set, but a match begins with empty playfields"],
+    [{ ...recording, rules: { ...recording.rules, width: undefined } }, "game.json cannot be replayed: rules.width is 0, expected 10: a recording has every field of its rules"],
+    [{ ...recording, player: "a\u202eb" }, "game.json cannot be replayed: player is no text of at most 200 bytes without control characters"],
     [{ ...match, opponent: undefined }, "game.json cannot be replayed: opponent is missing, but rules.players is 2"],
     [{ ...recording, rulesVersion: "9" }, 'game.json cannot be replayed: rules_version is "9", expected '],
     [{ ...recording, rules: undefined }, "game.json cannot be replayed: rules is missing"],
