@@ -6,7 +6,7 @@
 // the same position, and step k of the chunk is taken by those from the k-th on. In the end each stands at a position of its own, and
 // one call saves them all.
 
-import { type FirstStep, type PlacementOptions, type Placements, type Session, type Step, TetrionError } from "../src/index.js";
+import { type FirstStep, type PlacementOptions, type Placements, type Session, type SessionOptions, type Step, TetrionError } from "../src/index.js";
 import { ActionModel, AutoresetMode, EpisodeEnd, type RecordedOutcome, type Recording, type Rules } from "../src/protocol.js";
 import type { App } from "./app.js";
 import { Field } from "./field.js";
@@ -93,7 +93,7 @@ export class Course {
     const sides = [recording, ...(opponent === undefined ? [] : [opponent])];
     const { observations, infos } = shownOf(rules!);
     const numEnvs = sides.length * Math.max(1, Math.min(CHUNK, actions.length));
-    const session = await app.session("Replay", { rules: rules!, numEnvs, observations, infos: [...infos, "end"], invalidActionPolicy, invalidActionReward, autoresetMode: AutoresetMode.DISABLED });
+    const session = await app.session("Replay", { rules: rules!, numEnvs, ...piecesOf(recording, sides, numEnvs), observations, infos: [...infos, "end"], invalidActionPolicy, invalidActionReward, autoresetMode: AutoresetMode.DISABLED });
     try {
       checkRules(rules!, session.rules);
       const course = new Course(app, recording, sides, session);
@@ -169,7 +169,7 @@ export class Course {
       const { placements } = await this.placements(EXACT, 0, 0, signal);
       return this.isPlaced && placements.optimalValues!.some(Number.isFinite);
     } catch (problem) {
-      if (problem instanceof TetrionError && problem.field === "include_optimal_values") {
+      if (problem instanceof TetrionError && problem.field === "includeOptimalValues") {
         return false;
       }
       throw problem;
@@ -184,13 +184,9 @@ export class Course {
 
   private async start(): Promise<void> {
     const { rules, session } = this;
-    const { pieces, start } = this.recording;
+    const { start } = this.recording;
     const envIds = range(0, this.players);
-    const holeColumns = this.sides.map(({ holeColumns }) => holeColumns);
-    const holes = holeColumns.some(({ length }) => length > 0) ? { holeColumns } : {};
-    const reset = pieces.case === "pieceSequence" ? { pieceSequences: this.sides.map(() => pieces.value as string), ...holes } : { seeds: this.sides.map(() => pieces.value as bigint) };
-    const fresh = await session.reset({ ...reset, envIds });
-    const first = start === undefined ? fresh : await session.restoreState({ drawings: [start] }, { envIds });
+    const first = start === undefined ? await session.reset({ envIds }) : await session.restoreState({ drawings: [start] }, { envIds });
     const states = await session.saveState({ envIds });
     this.moments.push(this.sides.map((_, at) => {
       const field = new Field(rules.width!, rules.height!);
@@ -310,6 +306,16 @@ export class Course {
   private named(side: number, words: string | undefined): string | undefined {
     return words === undefined || side === 0 ? words : `opponent: ${words}`;
   }
+}
+
+/** The pieces of a recording, and the holes of its garbage, for each environment of a session. */
+function piecesOf({ pieces }: Recording, sides: readonly Side[], numEnvs: number): Pick<SessionOptions, "envSeeds" | "pieceSequences" | "holeColumns"> {
+  const each = <T>(of: (side: Side) => T) => range(0, numEnvs).map((env) => of(sides[env % sides.length]!));
+  if (pieces.case !== "pieceSequence") {
+    return { envSeeds: each(() => pieces.value!) };
+  }
+  const hasHoles = sides.some(({ holeColumns }) => holeColumns.length > 0);
+  return { pieceSequences: each(() => pieces.value), ...(hasHoles && { holeColumns: each(({ holeColumns }) => holeColumns) }) };
 }
 
 /** How a game ended, in words. */

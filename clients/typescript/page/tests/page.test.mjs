@@ -11,8 +11,11 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import test, { after, before } from "node:test";
 
+import { toJson } from "@bufbuild/protobuf";
+
 import { connect } from "../../dist/src/index.js";
 import { grpc } from "../../dist/src/node.js";
+import { RulesSchema } from "../../dist/src/protocol.js";
 import { Aim, placesOf } from "../../dist/page/aim.js";
 import { LETTERS } from "../../dist/page/tetromino.js";
 import { Server, launch, open } from "./browser.mjs";
@@ -1801,6 +1804,8 @@ test("a recorded game is played again, judged, and carried by a link", async () 
     }
     await page.keyboard.press("End");
     assert.match(await label(), new RegExp(`: ${recording.outcome.lines} lines, 40 pieces`));
+    await page.getByText(/^\d+ of 40 choices are the best for tetrion-10x10-expectation\.$/).waitFor();
+    assert.equal(await page.locator("#notice").isVisible(), false);
     await page.getByLabel("Judged by").selectOption("dellacherie");
     await page.getByText("40 of 40 choices are the best for dellacherie.").waitFor();
     assert.equal(await page.locator(".blunders button").count(), 0);
@@ -1888,6 +1893,55 @@ test("where exact values are known, the largest loss is the largest regret", asy
     await page.getByText(new RegExp(`^${regrets.filter((regret) => regret < 1e-9).length} of ${regrets.length} choices are the best for optimal\\.$`)).waitFor();
     assert.match(await page.locator(".blunders button").first().textContent(), new RegExp(`^Piece ${regrets.indexOf(most) + 1}: number \\d+ of \\d+, loses ${Number(most.toPrecision(3))} lines$`));
   });
+});
+
+/** A recording of twelve pieces by dellacherie in a session that begins somewhere. `extra` are fields of the recording. */
+async function recordedFrom(client, options, begin, extra) {
+  const players = options.rules.players ?? 1;
+  const session = await client.createSession({ ...options, numEnvs: players, observations: ["board"], infos: ["lines", "pieces", "episode_return"], autoresetMode: "disabled" });
+  const { width, height } = session.rules;
+  await begin(session);
+  const sides = Array.from({ length: players }, () => ({ actions: [], lines: [0] }));
+  let step;
+  for (let piece = 0; piece < 12; piece++) {
+    const { actions, policyChoices } = await session.enumeratePlacements({ policy: "dellacherie" });
+    step = await session.step(sides.map((_, env) => actions[policyChoices[env]]));
+    sides.forEach((side, env) => (side.actions.push(actions[policyChoices[env]]), side.lines.push(step.infos.lines[env])));
+  }
+  const { rulesVersion } = await client.serverInfo();
+  const { observations: { board }, infos } = step;
+  const row = (env, at) => Array.from(board.subarray((env * height + at) * width, (env * height + at + 1) * width), (cell) => (cell ? "#" : ".")).join("");
+  const all = sides.map(({ actions, lines }, env) => ({
+    actions, landingLines: Buffer.from(lines.slice(1).map((after, at) => after - lines[at])).toString("base64"),
+    outcome: { pieces: "12", lines: String(lines.at(-1)), score: infos.episode_return[env], end: "EPISODE_END_NOT_ENDED", rows: Array.from({ length: height }, (_, at) => row(env, height - 1 - at)) },
+  }));
+  await session.close();
+  return { rulesVersion, rules: toJson(RulesSchema, session.rules), ...extra, ...all[0], ...(players === 2 && { opponent: { ...extra.opponent, ...all[1] } }) };
+}
+
+test("a recording begins with a drawing, or with explicit pieces and holes", async () => {
+  const client = connect(server.address, { transport: grpc });
+  const start = { rows: ["####.#####", "###..#####"], piece: "T" };
+  const pieces = "TLZISIOJTLZISIOJ";
+  const reset = (session) => session.reset();
+  const recordings = [
+    await recordedFrom(client, { rules: { preset: "simplified" }, envSeeds: [5n] }, (session) => session.restoreState({ drawings: [start] }), { seed: "5", start }),
+    await recordedFrom(client, { rules: { preset: "guideline" }, pieceSequences: [pieces] }, reset, { pieceSequence: pieces }),
+    await recordedFrom(client, { rules: { preset: "tetrio", players: 2 }, pieceSequences: [pieces, pieces], holeColumns: [[3, 3, 7], [0]] }, reset, { pieceSequence: pieces, holeColumns: [3, 3, 7], opponent: { holeColumns: [0] } }),
+  ];
+  client.close();
+  const folder = await mkdtemp(join(tmpdir(), "tetrion-page-"));
+  await on("/#replay", DESKTOP, async (page) => {
+    for (const [at, recording] of recordings.entries()) {
+      await page.locator("#recording").setInputFiles(fileOf(recording, `${at}.json`));
+      await page.getByRole("button", { name: "To the end" }).click();
+      await proves(page, "As recorded: 12 placements");
+      await until(async () => (await page.locator(".seat").count()) === (at === 2 ? 2 : 1) || at, "its sides");
+      await writeFile(join(folder, "game.json"), JSON.stringify(recording));
+      assert.deepEqual(await once(spawn(process.env.TETRION_BINARY, ["replay", join(folder, "game.json")], { stdio: "ignore" }), "exit"), [0, null], "the program says so too");
+    }
+  });
+  await rm(folder, { recursive: true });
 });
 
 test("a recording that is forged, cut or of other rules is refused, with the place", async () => {
