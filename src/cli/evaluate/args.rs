@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::record::Selection;
+use super::sweep::SettingSweep;
 use crate::cli::connection::PlayingArgs;
 use crate::cli::numbers::NumbersArgs;
 use crate::cli::options::{games_range, loss_trials_range};
@@ -36,6 +37,10 @@ pub struct EvaluateArgs {
 
     #[command(flatten)]
     pub search: SearchArgs,
+
+    /// Play once per value of a setting: of --search, such as width=8,32, or the playouts of monte_carlo
+    #[arg(long, value_name = "SETTING=VALUE,...")]
+    pub sweep: Option<SettingSweep>,
 
     #[command(flatten)]
     pub rules: RulesArgs,

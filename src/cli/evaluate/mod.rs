@@ -9,6 +9,7 @@ mod contestants;
 mod names;
 mod record;
 mod report;
+mod sweep;
 
 pub use args::EvaluateArgs;
 pub use report::{interval, number};
