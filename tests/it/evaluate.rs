@@ -635,6 +635,11 @@ fn formulas_play_as_their_weights_and_by_their_file() {
     assert_eq!(names[3], "-holes^2 - landing_height + lookahead 1");
     assert_eq!(players[0]["lines"], players[2]["lines"]);
     assert_eq!(players[1]["lines"], players[3]["lines"]);
+    let steep =
+        |slope: u8| format!("-4.5*holes - 3.2*cumulative_wells - {slope} * max_height + lines_cleared/7");
+    let two = json(&["--formula", &steep(1), "--formula", &steep(2), "--search", "lookahead,pieces=1"]);
+    let parts = [1, 2].map(|slope| format!("... cumulative_wells - {slope} * max_height ... + lookahead 1"));
+    assert_eq!(self::names(&two), parts);
     let said = refused(&["--formula", "-4*hole"], 2);
     assert!(said.contains("did you mean \"holes\"? (line 1, column 4):\n"), "{said}");
     let said = refused(&[folder.join("none.formula").to_str().unwrap()], 2);

@@ -35,7 +35,7 @@ pub fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, Rule
     let (mut contestants, mut noted, mut shown) = (Vec::new(), None, 0);
     let mut full_names = Vec::new();
     let named = args.players.iter().map(|player| Contender::new(player));
-    let formulas = args.formula.iter().map(|text| Ok(Contender::from_formula(text)));
+    let formulas = Contender::from_formulas(&args.formula).into_iter().map(Ok);
     let numbers = args.numbers.contenders()?.into_iter().map(Ok);
     let contenders = named.chain(formulas).chain(numbers).collect::<Result<Vec<_>, _>>()?;
     let sweep = args.sweep.as_ref();
