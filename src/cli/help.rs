@@ -110,7 +110,7 @@ const HEADINGS: [Heading; 23] = [
     Heading::new("Counting", &["sequences", "depth", "memory", "no_distinct", "json"]).only("perft"),
     Heading::new(
         "Output",
-        &["games_csv", "record", "record_dir", "palette", "paused", "out", "json"],
+        &["games_csv", "chart", "record", "record_dir", "palette", "paused", "out", "json"],
     ),
     Heading::new(
         "Access",

@@ -495,6 +495,18 @@ fn a_sweep_plays_once_per_value_as_the_flags_do() {
 }
 
 #[test]
+fn bars_are_drawn_in_a_file() {
+    let path = file("bars.svg");
+    let output = evaluate(&["bcts", "dt-10", "--chart", path.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let svg = fs::read_to_string(path).unwrap();
+    for text in ["50 games each on 10 x 7, rules simplified, seed 7", "lines per game", "bcts", "dt-10"] {
+        assert!(svg.contains(text), "{text} in {svg}");
+    }
+    assert!(refused(&["bcts", "--chart", "no/such/folder/bars.svg"], 1).contains("no/such/folder/bars.svg"));
+}
+
+#[test]
 fn a_controller_with_an_expectation_of_its_own_can_be_asked_to_be_greedy() {
     let of = |controllers: &str, flags: &[&str]| {
         let names: Vec<&str> = controllers.split(' ').collect();

@@ -70,6 +70,10 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "FILE")]
     pub games_csv: Option<PathBuf>,
 
+    /// Draw the means as bars with 95 % intervals in this SVG file; a terminal shows them after the table
+    #[arg(long, value_name = "FILE")]
+    pub chart: Option<PathBuf>,
+
     /// Record games of each controller: `best`, `worst`, `median`, or `all=N` for the first N; separate several with
     /// commas
     #[arg(long, value_name = "WHICH")]
