@@ -460,30 +460,31 @@ fn names(answer: &Value) -> Vec<&str> {
 
 #[test]
 fn a_sweep_plays_once_per_value_as_the_flags_do() {
-    let cases: [(&[&str], &str, &[&str], &[&str]); 3] = [
-        (
-            &["monte_carlo", "random"],
+    for [players, sweep, second, expected] in [
+        [
+            "monte_carlo random",
             "playouts=2,20",
-            &["--playouts", "20"],
-            &["monte_carlo playouts=2", "monte_carlo playouts=20", "random"],
-        ),
-        (
-            &["dt-10", "--search", "expectation,placements=9"],
+            "--playouts 20",
+            "monte_carlo playouts=2, monte_carlo playouts=20, random",
+        ],
+        [
+            "dt-10 --search expectation,placements=9",
             "placements=1,4",
-            &["--search", "expectation,placements=4"],
-            &["dt-10 + expectation placements=1", "dt-10 + expectation placements=4"],
-        ),
-        (
-            &["tetrion-10x10-expectation"],
+            "--search expectation,placements=4",
+            "dt-10 + expectation placements=1, dt-10 + expectation placements=4",
+        ],
+        [
+            "tetrion-10x10-expectation",
             "terms=all,landing",
-            &["--search", "expectation"],
-            &["tetrion-10x10-expectation terms=all", "tetrion-10x10-expectation terms=landing"],
-        ),
-    ];
-    for (players, sweep, second, expected) in cases {
-        let swept = json(&[players, &["--sweep", sweep, "--max-pieces", "300"]].concat());
-        assert_eq!(names(&swept), expected);
-        let one = json(&[&players[..1], second, &["--max-pieces", "300"]].concat());
+            "--search expectation",
+            "tetrion-10x10-expectation terms=all, tetrion-10x10-expectation terms=landing",
+        ],
+    ] {
+        let (players, second) =
+            (players.split(' ').collect::<Vec<_>>(), second.split(' ').collect::<Vec<_>>());
+        let swept = json(&[&players[..], &["--sweep", sweep, "--max-pieces", "300"]].concat());
+        assert_eq!(names(&swept).join(", "), expected);
+        let one = json(&[&players[..1], &second, &["--max-pieces", "300"]].concat());
         let (first, second) = (&swept["results"][0]["lines"], &swept["results"][1]["lines"]);
         assert_eq!(*second, one["results"][0]["lines"], "{sweep}");
         assert_ne!(first, second, "{sweep}");
