@@ -87,7 +87,7 @@ const HEADINGS: [Heading; 23] = [
     Heading::new("Bots", &["think", "jobs"]).only("match"),
     Heading::new(
         "Players",
-        &["players", "player", "weights", "formula", "features", "playouts", "against", "hint"],
+        &["players", "player", "weights", "formula", "features", "playouts", "sweep", "against", "hint"],
     ),
     Heading::new("Search", &["search", "terminal_value"]),
     Heading::new("Session", &["session", "envs"]),
@@ -108,7 +108,10 @@ const HEADINGS: [Heading; 23] = [
         ],
     ),
     Heading::new("Counting", &["sequences", "depth", "memory", "no_distinct", "json"]).only("perft"),
-    Heading::new("Output", &["games_csv", "record", "record_dir", "palette", "paused", "out", "json"]),
+    Heading::new(
+        "Output",
+        &["games_csv", "chart", "record", "record_dir", "palette", "paused", "out", "json"],
+    ),
     Heading::new(
         "Access",
         &[

@@ -7,6 +7,7 @@ use super::pilot::Pilot;
 use super::player::Player;
 use crate::input::{UsageError, read_utf8};
 use crate::text::escapes::without_middle;
+use crate::text::similar::differing_parts;
 use crate::trainer::trained_weights::{self, TrainedWeights};
 use crate::trainer::weights::{Weights, plain_numbers, read_text};
 use tetrion_core::agents::{Controller, Play, PlayChoice};
@@ -34,6 +35,8 @@ pub enum Contender {
 const FORMULA: &str = ".formula";
 /// Most characters of a formula that is its own name.
 const MAX_NAME: usize = 200;
+/// Most characters of a formula with others whose common parts are names too.
+const MAX_COMPARED_NAME: usize = 40;
 
 /// A training run or a file of weights, with its current result.
 #[derive(Clone, Debug)]
@@ -80,12 +83,15 @@ impl Contender {
         Ok(Contender::Run(Box::new(Run { weights: TrainedWeights::read(Path::new(name))?, newer: None })))
     }
 
-    /// A formula that a flag gives; its text is its name.
-    pub fn from_formula(text: &str) -> Contender {
-        Contender::Formula {
-            name: without_middle(&on_one_line(text), MAX_NAME).into_owned(),
-            text: text.to_owned(),
-        }
+    /// The formulas that a flag gives. A text is its name; of several long ones, the part that differs.
+    pub fn from_formulas(texts: &[String]) -> Vec<Contender> {
+        let names: Vec<String> = texts.iter().map(|text| on_one_line(text)).collect();
+        let names = differing_parts(&names, MAX_COMPARED_NAME).into_iter();
+        let formula = |(name, text): (String, &String)| Contender::Formula {
+            name: without_middle(&name, MAX_NAME).into_owned(),
+            text: text.clone(),
+        };
+        names.zip(texts).map(formula).collect()
     }
 
     /// The plain numbers of a file, separated by spaces, commas, lines or brackets: weights of a feature set, or of

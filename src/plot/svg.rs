@@ -10,10 +10,10 @@ const WIDTH: u32 = 900;
 const HEIGHT: u32 = 540;
 
 /// Colours that most people can distinguish (Okabe and Ito 2008): blue, vermilion, green, purple.
-const COLOURS: [RGBColor; 4] =
+pub(super) const COLOURS: [RGBColor; 4] =
     [RGBColor(0, 114, 178), RGBColor(213, 94, 0), RGBColor(0, 158, 115), RGBColor(204, 121, 167)];
-const INK: RGBColor = RGBColor(60, 60, 60);
-const GRID: RGBColor = RGBColor(225, 225, 225);
+pub(super) const INK: RGBColor = RGBColor(60, 60, 60);
+pub(super) const GRID: RGBColor = RGBColor(225, 225, 225);
 /// Colours that would glare or disappear on a dark page, with their replacements in dark mode.
 const DARK: [(RGBColor, RGBColor); 4] = [
     (WHITE, RGBColor(13, 17, 23)),
@@ -25,24 +25,17 @@ const DARK: [(RGBColor, RGBColor); 4] = [
 impl Chart {
     /// Draws the chart, 900 x 540.
     pub fn to_svg(&self) -> String {
-        let mut svg = String::new();
-        let area = SVGBackend::with_string(&mut svg, (WIDTH, HEIGHT)).into_drawing_area();
-        self.draw_on(&area).expect("writing to a string does not fail");
-        drop(area);
-        let start = svg.find('>').map_or(0, |end| end + 1);
-        svg.insert_str(start, &dark_style());
-        svg
+        drawn((WIDTH, HEIGHT), |page| self.draw_on(page))
     }
 
-    fn draw_on(&self, area: &Area<'_>) -> Result<(), Error> {
-        area.fill(&WHITE)?;
-        let font = |size: u32| ("sans-serif", size).into_font().color(&INK);
+    fn draw_on(&self, page: &Page<'_>) -> Result<(), PlotError> {
+        page.fill(&WHITE)?;
         let Some((x, y)) = self.axes(8, 6) else {
-            area.draw(&Text::new(format!("{}: nothing to show yet", self.title), (30, 30), font(20)))?;
+            page.draw(&Text::new(format!("{}: nothing to show yet", self.title), (30, 30), font(20)))?;
             return Ok(());
         };
         let widest = y.ticks.iter().map(|&tick| label(tick).len() as u32).max().unwrap_or(1);
-        let below_title = area.margin(10, 0, 0, 0).titled(&self.title, font(20))?;
+        let below_title = page.margin(10, 0, 0, 0).titled(&self.title, font(20))?;
         let mut chart = ChartBuilder::on(&below_title)
             .margin(14)
             .margin_right(28)
@@ -88,8 +81,23 @@ impl Chart {
             .background_style(WHITE.mix(0.85))
             .label_font(font(14))
             .draw()?;
-        area.present()
+        page.present()
     }
+}
+
+/// A drawing of this width and height, for light and dark pages.
+pub(super) fn drawn(size: (u32, u32), draw: impl FnOnce(&Page<'_>) -> Result<(), PlotError>) -> String {
+    let mut svg = String::new();
+    let page = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+    draw(&page).expect("writing to a string does not fail");
+    drop(page);
+    let start = svg.find('>').map_or(0, |end| end + 1);
+    svg.insert_str(start, &dark_style());
+    svg
+}
+
+pub(super) fn font(size: u32) -> TextStyle<'static> {
+    ("sans-serif", size).into_font().color(&INK)
 }
 
 /// A style for viewers in dark mode. It overrides the colours of the elements, which are attributes.
@@ -101,8 +109,8 @@ fn dark_style() -> String {
     format!("\n<style>\n@media (prefers-color-scheme: dark) {{\n{}\n}}\n</style>", rules.join("\n"))
 }
 
-type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
-type Error = DrawingAreaErrorKind<<SVGBackend<'static> as DrawingBackend>::ErrorType>;
+pub(super) type Page<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
+pub(super) type PlotError = DrawingAreaErrorKind<<SVGBackend<'static> as DrawingBackend>::ErrorType>;
 
 /// The outline of a line's intervals: along the high ends, back along the low ones. None for fewer than two.
 fn band(line: &Line) -> impl Iterator<Item = Vec<(f64, f64)>> {

@@ -147,7 +147,7 @@ fn sample(index: usize, colour: bool) -> String {
 }
 
 /// The axis line with its ticks, and the numbers below; a number that would touch the previous one is left out.
-fn horizontal_axis(x: &Axis, columns: usize) -> (String, String) {
+pub(super) fn horizontal_axis(x: &Axis, columns: usize) -> (String, String) {
     let mut line = vec!['─'; columns];
     let mut numbers = String::new();
     let mut free = 0;

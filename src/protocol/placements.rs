@@ -4,7 +4,7 @@
 //! knows which columns cost time ([`Options`]), but neither their names nor their tensors.
 
 use tetrion_core::agents::Agent;
-use tetrion_core::engine::{MAX_KEYS, Rules};
+use tetrion_core::engine::{ActionModel, MAX_KEYS, Rules};
 use tetrion_core::placements::{Options, Placements, bytes_per_cell_row};
 use tetrion_toolkit::optimum;
 
@@ -262,8 +262,8 @@ pub fn ask_for(request: &mut pb::EnumeratePlacementsRequest, names: &[String]) -
 /// # Errors
 /// If these rules have no keys to placements, or no exact values.
 pub fn options(request: &pb::EnumeratePlacementsRequest, rules: &Rules) -> Result<Options, DecodeError> {
-    if request.include_keys && !rules.names_spots() {
-        let problem = "is true, but keys to placements exist only under REACH_MOVES";
+    if request.include_keys && !rules.names_spots() && rules.action_model != ActionModel::Keypress {
+        let problem = "is true, but keys to placements exist only under REACH_MOVES or ACTION_MODEL_KEYPRESS";
         return Err(DecodeError::field("include_keys", problem));
     }
     let values = request.include_optimal_values.then(|| optimum::values(rules)).transpose();

@@ -1,7 +1,8 @@
-//! Texts that people read: numbers, and characters that would not be shown.
+//! Texts that people read: numbers, characters that would not be shown, and similar texts.
 
 pub mod escapes;
 pub mod numbers;
+pub mod similar;
 
 /// The first of these parts, with commas between them: as many as fit into these columns.
 ///

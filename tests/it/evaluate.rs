@@ -416,6 +416,22 @@ fn what_cannot_be_played_is_refused_with_a_way_out() {
     says(&refused(&["bcts", "--server", "127.0.0.1:1"], 1), &["127.0.0.1:1", "tetrion serve"]);
     says(&refused(&["bcts", "--server", "a b"], 1), &["a b", "HOST:PORT"]);
     says(&refused(&["bcts", "--token", "x"], 2), &["--server"]);
+    for (args, said) in [
+        ("bcts --sweep width", "'--sweep <SETTING=VALUE,...>': expected a setting and its values"),
+        (
+            "bcts --sweep width=8",
+            "--sweep: \"width\" is no setting of greedy, which has none; choose a search",
+        ),
+        ("random --sweep width=8", "--sweep: \"width\" is no setting of random, which has none"),
+        ("monte_carlo --sweep playout=8", "no setting of monte_carlo is called \"playout\", did you mean"),
+        ("monte_carlo --sweep playouts=8,0", "--sweep playouts: is \"0\", expected 1 to 100000"),
+        ("bcts --search beam --sweep widht=8", "did you mean \"width\"? expected one of width, "),
+        ("bcts --search beam --sweep width=8,", "--sweep width: is \"\", expected 1 to "),
+        ("bcts --search expectation --sweep discount=1,2", "--sweep discount: is 2, expected 0 to 1"),
+        ("monte-carlo --sweep playouts=8", "did you mean \"monte_carlo\"?"),
+    ] {
+        says(&refused(&args.split(' ').collect::<Vec<_>>(), 2), &[said]);
+    }
 }
 
 #[test]
@@ -434,6 +450,61 @@ fn agents_play_beside_controllers_each_with_its_own_flags() {
     let bags = json(&["bcts", "--rules", "randomizer=bag7"]);
     let draws = json(&["bcts"]);
     assert_ne!(bags["results"][0]["lines"]["mean"], draws["results"][0]["lines"]["mean"]);
+}
+
+/// The names in an answer.
+fn names(answer: &Value) -> Vec<&str> {
+    let results = answer["results"].as_array().unwrap();
+    results.iter().map(|result| result["name"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_sweep_plays_once_per_value_as_the_flags_do() {
+    for [players, sweep, second, expected] in [
+        [
+            "monte_carlo random",
+            "playouts=2,20",
+            "--playouts 20",
+            "monte_carlo playouts=2, monte_carlo playouts=20, random",
+        ],
+        [
+            "dt-10 --search expectation,placements=9",
+            "placements=1,4",
+            "--search expectation,placements=4",
+            "dt-10 + expectation placements=1, dt-10 + expectation placements=4",
+        ],
+        [
+            "tetrion-10x10-expectation",
+            "terms=all,landing",
+            "--search expectation",
+            "tetrion-10x10-expectation terms=all, tetrion-10x10-expectation terms=landing",
+        ],
+    ] {
+        let (players, second) =
+            (players.split(' ').collect::<Vec<_>>(), second.split(' ').collect::<Vec<_>>());
+        let swept = json(&[&players[..], &["--sweep", sweep, "--max-pieces", "300"]].concat());
+        assert_eq!(names(&swept).join(", "), expected);
+        let one = json(&[&players[..1], &second, &["--max-pieces", "300"]].concat());
+        let (first, second) = (&swept["results"][0]["lines"], &swept["results"][1]["lines"]);
+        assert_eq!(*second, one["results"][0]["lines"], "{sweep}");
+        assert_ne!(first, second, "{sweep}");
+    }
+    // As many pieces are shown as one of the values needs.
+    let shown = json(&["dt-10", "--search", "lookahead", "--sweep", "pieces=1,2", "--max-pieces", "20"]);
+    assert_eq!(shown["rules_changes"]["preview"], 2, "{shown}");
+    assert_eq!(names(&shown), ["dt-10 + lookahead 1 pieces=1", "dt-10 + lookahead 2 pieces=2"]);
+}
+
+#[test]
+fn bars_are_drawn_in_a_file() {
+    let path = file("bars.svg");
+    let output = evaluate(&["bcts", "dt-10", "--chart", path.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let svg = fs::read_to_string(path).unwrap();
+    for text in ["50 games each on 10 x 7, rules simplified, seed 7", "lines per game", "bcts", "dt-10"] {
+        assert!(svg.contains(text), "{text} in {svg}");
+    }
+    assert!(refused(&["bcts", "--chart", "no/such/folder/bars.svg"], 1).contains("no/such/folder/bars.svg"));
 }
 
 #[test]
@@ -572,11 +643,16 @@ fn formulas_play_as_their_weights_and_by_their_file() {
     let file = file.to_str().unwrap();
     let all = json(&["bcts", file, "--formula", &sum, "--formula", square, "--search", "lookahead,pieces=1"]);
     let players = all["results"].as_array().unwrap();
-    let names: Vec<&str> = players.iter().map(|player| player["name"].as_str().unwrap()).collect();
+    let names = names(&all);
     assert_eq!(names[1], "mine + lookahead 1");
     assert_eq!(names[3], "-holes^2 - landing_height + lookahead 1");
     assert_eq!(players[0]["lines"], players[2]["lines"]);
     assert_eq!(players[1]["lines"], players[3]["lines"]);
+    let steep =
+        |slope: u8| format!("-4.5*holes - 3.2*cumulative_wells - {slope} * max_height + lines_cleared/7");
+    let two = json(&["--formula", &steep(1), "--formula", &steep(2), "--search", "lookahead,pieces=1"]);
+    let parts = [1, 2].map(|slope| format!("... cumulative_wells - {slope} * max_height ... + lookahead 1"));
+    assert_eq!(self::names(&two), parts);
     let said = refused(&["--formula", "-4*hole"], 2);
     assert!(said.contains("did you mean \"holes\"? (line 1, column 4):\n"), "{said}");
     let said = refused(&[folder.join("none.formula").to_str().unwrap()], 2);

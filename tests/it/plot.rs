@@ -1,7 +1,7 @@
 //! Learning curves: small enough to be checked by eye as text, taken apart as SVG.
 
 use tetrion::optimizers::Generation;
-use tetrion::plot::{Chart, Line, Point, WeightCurves, learning_curve};
+use tetrion::plot::{Bar, BarChart, Chart, Line, Point, WeightCurves, learning_curve};
 
 fn chart(lines: &[(&str, &[(f64, f64)])]) -> Chart {
     let line = |&(name, points): &(&str, &[(f64, f64)])| Line {
@@ -283,4 +283,86 @@ fn a_page_gets_weights_of_some_generations() {
         }
     }
     assert_eq!(chart(&[]).to_json().get("weights"), None);
+}
+
+fn bars(bars: &[(&str, f64, Option<[f64; 2]>)]) -> BarChart {
+    let bar = |&(name, value, interval): &(&str, _, _)| Bar { name: name.to_owned(), value, interval };
+    let (title, unit) = ("Title".to_owned(), "lines per game".to_owned());
+    BarChart { title, unit, bars: bars.iter().map(bar).collect() }
+}
+
+/// Values on an axis of 31 cells from 0 to 30, so a cell is a line.
+#[test]
+fn bars_end_in_their_intervals() {
+    let chart = bars(&[
+        ("wide", 20.0, Some([14.0, 26.0])),
+        ("exact", 8.0, None),
+        ("narrow", 30.0, Some([29.0, 30.0])),
+        ("nothing", 0.0, Some([0.0, 0.2])),
+    ]);
+    let expected = "
+         lines per game
+wide    │██████████████├─────┼─────┤
+exact   │████████
+narrow  │█████████████████████████████├┤
+nothing │
+        └┬─────────┬─────────┬─────────┬
+         0         10        20       30
+";
+    assert_eq!(chart.to_text(40), expected.strip_prefix('\n').unwrap(), "\n{}", chart.to_text(40));
+}
+
+#[test]
+fn bars_below_zero_over_powers_of_ten_and_with_long_names() {
+    for (chart, expected) in [
+        (
+            bars(&[("loss", -10.0, Some([-15.0, -5.0])), ("gain", 10.0, None)]),
+            "
+      lines per game
+loss │     ├───┼────┤███
+gain │                  █████████
+     └┬─────────────────┬─────────
+      -20               0
+",
+        ),
+        (
+            bars(&[("a", 2.0, None), ("b", 1000.0, Some([100.0, 2000.0]))]),
+            "
+   lines per game
+a │███
+b │██████████████████├────────┼──┤
+  └┬────────┬────────┬────────┬───
+   1        10      100     1,000
+",
+        ),
+        (
+            bars(&[("a long name, more than half of the columns", 1.0, None), ("b", 2.0, None)]),
+            "
+  lines per game
+a long name, more than half of the columns
+│████████████████
+b
+│███████████████████████████████
+ └┬───────────────┬──────────────┬
+  0               1              2
+",
+        ),
+    ] {
+        assert_eq!(chart.to_text(34), expected.strip_prefix('\n').unwrap(), "\n{}", chart.to_text(34));
+    }
+    assert_eq!(bars(&[]).to_text(80), "");
+}
+
+#[test]
+fn svg_of_bars() {
+    let svg = bars(&[("a < b", 3.0, Some([2.0, 4.0])), ("exact", 2.0, None)]).to_svg();
+    for text in ["Title", "lines per game", "a &lt; b", "exact"] {
+        assert_eq!(count(&svg, text), 1, "{text}\n{svg}");
+    }
+    let blue = svg.lines().filter(|line| line.starts_with("<rect ") && line.contains("#0072B2"));
+    assert_eq!(blue.count(), 2);
+    let interval =
+        svg.lines().filter(|line| line.starts_with("<polyline ") && line.contains("stroke-width=\"2\""));
+    assert_eq!(interval.count(), 3, "a line with two ends");
+    assert!(bars(&[]).to_svg().starts_with("<svg "));
 }

@@ -314,7 +314,8 @@ fn the_reasons_of_a_formula_are_its_features_and_its_value() {
     for rules in [Rules::simplified(10, 12), Rules::preset("guideline").unwrap()] {
         let text = if rules.hold { text } else { &text.replace("held == I", "lines > 9") };
         let setup = Setup::new(rules, Pieces::Seed(3));
-        let mut player = Contender::from_formula(text).player(&setup, PlayChoice::default(), 1).unwrap();
+        let formula = Contender::from_formulas(&[text.to_owned()]).remove(0);
+        let mut player = formula.player(&setup, PlayChoice::default(), 1).unwrap();
         let mut held = 0;
         for _ in 0..60 {
             let Some([action, _]) = player.choose(&mut u64::MAX.clone()) else { break };

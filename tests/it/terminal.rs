@@ -331,7 +331,7 @@ fn lines_are_broken_between_words() {
     let evaluate = format!("evaluate dt-10 --formula='{formula}' --games 20 --max-pieces 100");
     for (args, words) in [
         (train.as_str(), &["over 1,000 fresh games", "95 % interval"][..]),
-        (evaluate.as_str(), &[formula, "mean pieces", "pieces/s"]),
+        (evaluate.as_str(), &[formula, "mean pieces", "pieces/s", "lines per game, with 95 % intervals"]),
         (&format!("{evaluate} --rules nes"), &[formula, "points per piece", "lines per piece"]),
         ("perft IOTS", &["88434", "pieces/s"]),
     ] {

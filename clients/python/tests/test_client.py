@@ -387,6 +387,13 @@ def test_keys_of_placements(client):
         keyless.key_names(0)
     with pytest.raises(tetrion.InvalidRequestError, match="include_keys"):
         client.enumerate_placements(tetrion.Drawing([], "O"), keys=True)
+
+    # The piece falls by a row with every key, and a tower of 18 rows leaves it two.
+    tower = tetrion.Drawing(["....##...."] * 18, "T")
+    lab = client.enumerate_placements(tower, rules="lab", keys=True)
+    keys = [lab.key_names(row) for row in range(lab.actions.size)]
+    assert keys[4] == ("hard_drop",)
+    assert keys[0] == ()
     with pytest.raises(tetrion.IllegalActionError, match=r"actions\[0\] is -1"):
         client.enumerate_placements(drawing, rules="guideline", actions=[-1])
 

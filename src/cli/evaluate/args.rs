@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::record::Selection;
+use super::sweep::SettingSweep;
 use crate::cli::connection::PlayingArgs;
 use crate::cli::numbers::NumbersArgs;
 use crate::cli::options::{games_range, loss_trials_range};
@@ -37,6 +38,10 @@ pub struct EvaluateArgs {
     #[command(flatten)]
     pub search: SearchArgs,
 
+    /// Play once per value of a setting: of --search, such as width=8,32, or the playouts of monte_carlo
+    #[arg(long, value_name = "SETTING=VALUE,...")]
+    pub sweep: Option<SettingSweep>,
+
     #[command(flatten)]
     pub rules: RulesArgs,
 
@@ -64,6 +69,10 @@ pub struct EvaluateArgs {
     /// Write one line per game to this CSV file
     #[arg(long, value_name = "FILE")]
     pub games_csv: Option<PathBuf>,
+
+    /// Draw the means as bars with 95 % intervals in this SVG file; a terminal shows them after the table
+    #[arg(long, value_name = "FILE")]
+    pub chart: Option<PathBuf>,
 
     /// Record games of each controller: `best`, `worst`, `median`, or `all=N` for the first N; separate several with
     /// commas

@@ -5,11 +5,12 @@ use std::iter;
 
 use super::args::EvaluateArgs;
 use super::names::unique;
+use super::sweep::{check_sweep, variants};
 use crate::input::UsageError;
 use crate::players::{Contender, monte_carlo, on_one_line, title_of_weights};
 use crate::trainer::trained_weights;
-use tetrion_client::{Policy, PolicyKind, RulesChoice};
-use tetrion_core::agents::{Controller, MonteCarlo, PlayChoice};
+use tetrion_client::{Policy, RulesChoice};
+use tetrion_core::agents::{Controller, PlayChoice};
 use tetrion_protocol::limits::MAX_GAMES;
 
 /// Default size of the playfield under the literature's rules. On 10 x 20, a single game of a good controller takes
@@ -31,31 +32,31 @@ pub struct Contestant {
 /// The contestants and the rules of their games.
 pub fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, RulesChoice)> {
     check_parameters(args)?;
-    let choice = args.search.choice();
-    let (mut contestants, mut noted, mut plays) = (Vec::new(), None, Vec::new());
+    let (mut contestants, mut noted, mut shown) = (Vec::new(), None, 0);
     let mut full_names = Vec::new();
     let named = args.players.iter().map(|player| Contender::new(player));
-    let formulas = args.formula.iter().map(|text| Ok(Contender::from_formula(text)));
+    let formulas = Contender::from_formulas(&args.formula).into_iter().map(Ok);
     let numbers = args.numbers.contenders()?.into_iter().map(Ok);
+    let contenders = named.chain(formulas).chain(numbers).collect::<Result<Vec<_>, _>>()?;
+    let sweep = args.sweep.as_ref();
+    check_sweep(sweep, &contenders, args.search.choice())?;
     // Plain numbers bring their own name.
     let names = args.players.iter().chain(&args.formula).map(String::as_str).chain(iter::repeat(""));
-    for (contender, player) in named.chain(formulas).chain(numbers).zip(names) {
-        let contender = contender?;
-        let name = contender.name(player, choice);
-        full_names.push(match &contender {
-            Contender::Formula { .. } => title_of_weights(&on_one_line(player), choice, contender.play()),
-            _ => name.clone(),
-        });
-        let policy = match (args.playouts, monte_carlo(player)) {
-            (Some(playouts), Some(agent)) => {
-                let with = if agent.is_as_coded() { MonteCarlo::as_coded } else { MonteCarlo::new };
-                let kind = PolicyKind::MonteCarlo(with(playouts));
-                Policy { kind, play: PlayChoice::default() }
-            }
-            _ => contender.policy(choice),
-        };
-        contestants.push(Contestant { name, policy });
-        plays.push(contender.play());
+    for (contender, player) in contenders.iter().zip(names) {
+        for variant in variants(sweep, contender, args.search.choice(), args.playouts)? {
+            let (choice, own) = (variant.choice, contender.play());
+            shown = shown.max(choice.or(own).search.pieces_shown());
+            // A value of the player's own search names no search.
+            let choice = PlayChoice { search: args.search.search.and(choice.search), ..choice };
+            let name = contender.name(player, choice);
+            let full_name = match contender {
+                Contender::Formula { .. } => &title_of_weights(&on_one_line(player), choice, own),
+                _ => &name,
+            };
+            full_names.push(variant.title(full_name));
+            let policy = variant.policy(contender, player);
+            contestants.push(Contestant { name: variant.title(&name), policy });
+        }
         noted = noted.or_else(|| contender.rules().cloned());
     }
     if contestants.is_empty() {
@@ -80,7 +81,6 @@ pub fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, Rule
     };
     others.preset = preset;
     distinguish(&mut contestants, &full_names);
-    let shown = plays.into_iter().map(|own| choice.or(own).search.pieces_shown()).max().unwrap_or(0);
     Ok((contestants, args.rules.choice_that_shows(shown, others)))
 }
 

@@ -9,6 +9,7 @@ mod contestants;
 mod names;
 mod record;
 mod report;
+mod sweep;
 
 pub use args::EvaluateArgs;
 pub use report::{interval, number};
@@ -23,10 +24,10 @@ use anyhow::Context;
 use self::contestants::{Contestant, contestants};
 use self::record::record;
 pub use self::record::stems;
-use self::report::{ContestantDifference, to_json, to_text};
+use self::report::{ContestantDifference, bar_chart, to_json, to_text};
 use super::interrupt::run_until_stopped;
 use super::options::check_writable;
-use super::output::{print, say, stdout_columns};
+use super::output::{print, print_drawing, say, stdout_columns};
 use super::progress::GamesProgress;
 use crate::input::UsageError;
 use crate::text::numbers::count;
@@ -40,6 +41,8 @@ use tetrion_toolkit::files;
 
 /// First line of the `--games-csv` file.
 const GAME_COLUMNS: &str = "name,game,seed,lines,pieces,steps,score,end";
+/// Most columns of the bars on a terminal.
+const CHART_COLUMNS: usize = 100;
 /// Columns of `--games-csv` with `--loss-trials`.
 const ESTIMATE_COLUMNS: &str =
     "name,estimate,seed,loss_rate,lines_per_piece,steps_per_piece,score_per_piece,lasts_longer";
@@ -57,9 +60,7 @@ pub fn run(args: EvaluateArgs) -> anyhow::Result<ExitCode> {
 
 async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
     let (contestants, rules) = contestants(args)?;
-    if let Some(path) = &args.games_csv {
-        check_writable(path)?;
-    }
+    args.games_csv.iter().chain(&args.chart).try_for_each(|path| check_writable(path))?;
     let wanted = match (&args.record, args.record_dir.as_deref()) {
         (Some(selection), Some(folder)) => Some((selection, folder)),
         (None, None) => None,
@@ -98,8 +99,16 @@ async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
     };
     // Print before writing the file, so that a full disk cannot prevent it.
     print(&text)?;
+    let chart = bar_chart(args, &scores, &evaluations[0]);
+    if let Some(columns) = stdout_columns().filter(|_| scores.len() > 1 && !args.json) {
+        print_drawing(&format!("\n{}", chart.to_text(columns.min(CHART_COLUMNS) - 1)))?;
+    }
     if let Some(path) = &args.games_csv {
         files::write_with(path, |file| write_games(file, &scores, &evaluations))
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    if let Some(path) = &args.chart {
+        files::write(path, chart.to_svg().as_bytes())
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
     if let Some((selection, folder)) = wanted {

@@ -5,14 +5,13 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::args::EvaluateArgs;
+use crate::plot::{Bar, BarChart};
 use crate::text::numbers::{count, grouped, short};
 use crate::trainer::rules::{changes, in_words};
 use crate::trainer::score::{Score, statistics_to_json};
 use tetrion_client::Evaluated;
 use tetrion_core::summary::{LinesPerLoss, PerPiece, Statistics};
 
-/// Length of the longest bar, in cells.
-const BAR: usize = 24;
 /// Least width of the column of names.
 const LEAST_NAME: usize = 10;
 
@@ -65,18 +64,7 @@ pub fn to_text(
     terminal: Option<usize>,
 ) -> String {
     let rules = &first.started.rules;
-    let what = match first.started.loss_trials {
-        0 => format!("{} each", count(args.games.into(), "game")),
-        trials => format!("{} each, of {trials} trials per height,", count(args.games.into(), "estimate")),
-    };
-    let mut text = format!(
-        "{what} on {} x {}, rules {}, seed {}\n\n",
-        rules.width,
-        rules.height,
-        in_words(&first.started.preset, rules),
-        args.seed,
-    );
-    let best = scores.iter().map(|score| score.lines.mean).fold(0.0, f64::max);
+    let mut text = format!("{}\n\n", title(args, first));
     let row = |score: &Score| ContestantRow {
         name: score.name.clone(),
         cells: vec![
@@ -86,7 +74,6 @@ pub fn to_text(
             number(score.pieces.mean),
             short(score.pieces_per_second),
         ],
-        share: if best > 0.0 { score.lines.mean / best } else { 0.0 },
         note: if rules.end_games() { lower_bound(score) } else { String::new() },
     };
     let heads =
@@ -111,6 +98,32 @@ pub fn to_text(
         }
     }
     text
+}
+
+/// A bar per contestant: its mean points, where they are more than lines, else its mean lines.
+pub fn bar_chart(args: &EvaluateArgs, scores: &[Score], first: &Evaluated) -> BarChart {
+    let are_lines = first.started.rules.points_are_lines();
+    let bar = |score: &Score| {
+        let Statistics { mean, spread, .. } = if are_lines { score.lines } else { score.points };
+        Bar { name: score.name.clone(), value: mean, interval: spread.map(|spread| spread.ci95.into()) }
+    };
+    BarChart {
+        title: title(args, first),
+        unit: format!("{} per game, with 95 % intervals", if are_lines { "lines" } else { "points" }),
+        bars: scores.iter().map(bar).collect(),
+    }
+}
+
+/// The games and their rules, in words.
+fn title(args: &EvaluateArgs, first: &Evaluated) -> String {
+    let started = &first.started;
+    let what = match started.loss_trials {
+        0 => format!("{} each", count(args.games.into(), "game")),
+        trials => format!("{} each, of {trials} trials per height,", count(args.games.into(), "estimate")),
+    };
+    let (width, height) = (started.rules.width, started.rules.height);
+    let rules = in_words(&started.preset, &started.rules);
+    format!("{what} on {width} x {height}, rules {rules}, seed {}", args.seed)
 }
 
 /// Appends the table of points, for rules with points for more than lines.
@@ -142,23 +155,21 @@ fn append_points(text: &mut String, scores: &[Score], terminal: Option<usize>) {
     append_table(text, "", &heads, &scores.iter().map(row).collect::<Vec<_>>(), terminal);
 }
 
-/// A line of the table: a contestant, its numbers and its bar.
+/// A line of the table: a contestant and its numbers.
 struct ContestantRow {
     name: String,
     cells: Vec<String>,
-    /// Length of the bar, as a share of the longest.
-    share: f64,
     note: String,
 }
 
 impl ContestantRow {
     fn new(name: &str) -> ContestantRow {
-        ContestantRow { name: name.to_owned(), cells: Vec::new(), share: 0.0, note: String::new() }
+        ContestantRow { name: name.to_owned(), cells: Vec::new(), note: String::new() }
     }
 }
 
 /// Appends a table with these columns: their heads and widths. On a narrow terminal, long names get separate lines, and
-/// the last columns follow in separate tables. Only terminals show bars.
+/// the last columns follow in separate tables.
 fn append_table(
     text: &mut String,
     head: &str,
@@ -177,14 +188,11 @@ fn append_table(
         text.push('\n');
     }
     let used = name_width + width(shown) + 2;
-    let longest_bar = terminal.map_or(0, |room| room.saturating_sub(used).min(BAR));
     for row in rows {
         let cells = row.cells.iter().zip(shown).map(|(cell, (_, width))| (cell.as_str(), *width));
         append_line(text, &row.name, name_width, cells);
-        let bar = bar(row.share, longest_bar);
-        let _ = write!(text, "{:1$}{bar}", "", if bar.is_empty() { 0 } else { 2 });
         if !row.note.is_empty() {
-            let fits = used + bar.chars().count() + 2 + row.note.chars().count() <= room;
+            let fits = used + row.note.chars().count() <= room;
             let _ = write!(text, "{}  {}", if fits { "" } else { "\n" }, row.note);
         }
         text.push('\n');
@@ -268,11 +276,4 @@ pub fn interval(statistics: &Statistics) -> String {
         Some(spread) => format!("{} to {}", number(spread.ci95.0), number(spread.ci95.1)),
         None => "one game".to_owned(),
     }
-}
-
-/// A bar of the given share of the longest, precise to an eighth of a cell.
-fn bar(share: f64, longest: usize) -> String {
-    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-    let eighths = (share.clamp(0.0, 1.0) * (8 * longest) as f64).round() as usize;
-    "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
 }

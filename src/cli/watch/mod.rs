@@ -39,7 +39,7 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
 pub fn begin(args: &WatchArgs) -> Result<WatchScreen, UsageError> {
     let mut contenders =
         args.players.iter().map(|name| Contender::new(name)).collect::<Result<Vec<_>, _>>()?;
-    contenders.extend(args.formula.iter().map(|text| Contender::from_formula(text)));
+    contenders.extend(Contender::from_formulas(&args.formula));
     contenders.extend(args.numbers.contenders()?);
     let choice = args.search.choice();
     let seed = args.shown.seed.expect("it has a default");

@@ -50,6 +50,7 @@ pub use n_tuple::{NTuple, TupleKind, TuplePattern};
 pub use play::{Play, PlayChoice};
 pub use search::{
     BEAM_SETTINGS, EXPECTATION_SETTINGS, LOOKAHEAD_SETTINGS, Search, SearchSetting, SettingKind,
+    unknown_setting,
 };
 pub use sight::Sight;
 pub use table::{AGENTS, Agent, AgentRow, Decision, Judgement, KeyAgent, rough_placements};

@@ -277,6 +277,16 @@ impl Search {
     /// Names of the methods.
     pub const METHODS: [&str; 4] = ["greedy", "lookahead", "expectation", "beam"];
 
+    /// The method, and the names of its settings.
+    pub fn settings(&self) -> (&'static str, Vec<&'static str>) {
+        match self {
+            Search::Greedy => ("greedy", Vec::new()),
+            Search::Lookahead { .. } => ("lookahead", names(&LOOKAHEAD_SETTINGS)),
+            Search::Expectation(_) => ("expectation", names(&EXPECTATION_SETTINGS)),
+            Search::Beam(_) => ("beam", names(&BEAM_SETTINGS)),
+        }
+    }
+
     /// Number of next pieces that the rules must show.
     pub fn pieces_shown(&self) -> u32 {
         match self {
@@ -318,6 +328,18 @@ impl FromStr for Search {
     }
 }
 
+fn names<S>(table: &[SearchSetting<S>]) -> Vec<&'static str> {
+    table.iter().map(|setting| setting.name).collect()
+}
+
+/// Why a setting is refused that is not among the `known` ones of its owner, a method or an agent.
+pub fn unknown_setting(owner: &str, name: &str, known: &[&str]) -> String {
+    if known.is_empty() {
+        return format!("{name:?} is no setting of {owner}, which has none");
+    }
+    unknown(&format!("setting of {owner}"), name, known.iter().copied())
+}
+
 /// The settings of a method, changed as the text says.
 fn with<S>(
     table: &'static [SearchSetting<S>],
@@ -330,11 +352,7 @@ fn with<S>(
             return Err(format!("{part:?} is no setting, expected NAME=VALUE"));
         };
         let Some(setting) = table.iter().find(|setting| setting.name == name) else {
-            if table.is_empty() {
-                return Err(format!("{name:?} is no setting of {method}, which has none"));
-            }
-            let names = table.iter().map(|setting| setting.name);
-            return Err(unknown(&format!("setting of {method}"), name, names));
+            return Err(unknown_setting(method, name, &names(table)));
         };
         let number = match setting.kind {
             SettingKind::Choice { values, .. } => {

@@ -197,12 +197,12 @@ impl PathSearch<'_> {
 
 /// A set of places: rows as bits, by kind, orientation and column.
 #[derive(Default)]
-struct PlaceSet([[[u64; 32]; 4]; 3]);
+pub(super) struct PlaceSet([[[u64; 32]; 4]; 3]);
 
 impl PlaceSet {
     /// Adds a place. Returns whether it is new.
     #[inline]
-    fn add(&mut self, kind: usize, orientation: usize, column: usize, row: u32) -> bool {
+    pub(super) fn add(&mut self, kind: usize, orientation: usize, column: usize, row: u32) -> bool {
         let rows = &mut self.0[kind][orientation][column];
         let is_new = *rows >> row & 1 == 0;
         *rows |= 1 << row;

@@ -1,6 +1,6 @@
 //! The columns of a list of placements, and how to write them. This file does not find placements.
 
-use crate::engine::{ActionModel, HandPaths, MovingPiece, Piece, Placement, Playfield, Rules, Shape};
+use crate::engine::{ActionModel, Key, MovingPiece, Piece, Placement, Playfield, Rules, Shape};
 use crate::values::Values;
 
 /// Optional columns, in addition to actions, rewards, lines and ends.
@@ -16,7 +16,7 @@ pub struct Options {
     pub preclear_boards: bool,
     /// Whether to measure the features of the positions themselves.
     pub position_features: bool,
-    /// The keys to each placement, under [`Reach::Moves`](crate::engine::Reach::Moves).
+    /// The keys to each placement, in games of keys and under [`Reach::Moves`](crate::engine::Reach::Moves).
     pub keys: bool,
     /// The exact values of the placements, from a table of the size of the rules.
     pub optimal_values: Option<&'static Values>,
@@ -61,7 +61,7 @@ pub struct Placements {
     /// R + 1 indices of keys, from 0: the keys of row j are `key_offsets[j]..key_offsets[j + 1]`. Empty unless wanted.
     pub key_offsets: Vec<u32>,
     /// Numbers of the fewest [keys](crate::engine::Key) to each placement; none if that takes more than
-    /// [`MAX_KEYS`](crate::engine::MAX_KEYS).
+    /// [`MAX_KEYS`](crate::engine::MAX_KEYS), or if the piece falls with every key and rests before it is there.
     pub keys: Vec<u8>,
     /// Lines to be expected from each placement on, its own included; NaN if the table lacks its afterstate. Empty unless
     /// wanted.
@@ -142,9 +142,9 @@ impl Placements {
         self.keys.extend_from_slice(&more.keys);
     }
 
-    pub(super) fn push_keys(&mut self, paths: &HandPaths, placements: &[(Piece, Placement)]) {
-        for (_, placement) in placements {
-            self.keys.extend(paths.to(*placement).into_iter().map(|key| key as u8));
+    pub(super) fn push_keys(&mut self, lists: &[Vec<Key>]) {
+        for keys in lists {
+            self.keys.extend(keys.iter().map(|key| *key as u8));
             self.key_offsets.push(self.keys.len() as u32);
         }
     }

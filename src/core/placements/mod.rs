@@ -10,8 +10,8 @@ pub use columns::{Options, Placements, bytes_per_cell_row};
 use columns::write_rows;
 
 use crate::engine::{
-    Chain, Clear, Column, Hand, HandPaths, Incoming, Landed, MovingPiece, Piece, Placement, Playfield,
-    PlayfieldOf, Rules, comes_to_rest, drops, every_choice_always_exists, is_locked_out, land, land_at,
+    Chain, Clear, Column, Hand, Incoming, Landed, MovingPiece, Piece, Placement, Playfield, PlayfieldOf,
+    Rules, comes_to_rest, drops, every_choice_always_exists, is_locked_out, keys_to_each, land, land_at,
 };
 use crate::features::kernel::{
     Extractor, Kernel, LaneBounds, LaneWork, Lanes, Measurements, PlacementRows, RestingPiece, Together,
@@ -111,8 +111,8 @@ fn key_search(rules: &Rules) -> u64 {
 /// The fastest kernel measures the features that kernels support; the numbers are equal on every path.
 ///
 /// # Panics
-/// If a playfield or the feature set does not have the size of the rules, or if keys are wanted where [no placement
-/// names its spot](Rules::names_spots).
+/// If a playfield or the feature set does not have the size of the rules, or if keys are wanted outside of games of keys
+/// where [no placement names its spot](Rules::names_spots).
 pub fn enumerate(
     rules: &Rules,
     positions: &[Position],
@@ -360,7 +360,7 @@ fn enumerate_each(
         if let Some(hand) = &position.hand {
             let all = chosen(at, rules, hand, &position.playfield);
             if options.keys {
-                columns.push_keys(&HandPaths::towards(rules, &position.playfield, &all), &all);
+                columns.push_keys(&keys_to_each(rules, &position.playfield, &all));
             }
             columns.push_actions(rules, (&position.playfield, position.falling), hand.current, &all);
             let playfield = &position.playfield;

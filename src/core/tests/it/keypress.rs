@@ -1,5 +1,7 @@
 //! Tetrominoes that walk and fall: against a plain model of the course notebook, cell by cell and key by key.
 
+use std::collections::HashMap;
+
 use tetrion_core::engine::rng::{Tag, below, word};
 use tetrion_core::engine::{
     Fall, FallingPiece, Hand, Key, Landed, MovingPiece, Placement, Playfield, Rules, Tetromino, TopOut,
@@ -386,6 +388,84 @@ fn a_piece_under_an_overhang_stays_under_it() {
     let landing = playfield.land_at(under.piece.shape(), row, column, TopOut::TopRow);
     assert_eq!((landing.row, landing.terminal), (0, false));
     assert_eq!(landing.afterstate.to_string().replace('\n', "/"), "...../..###/...../...../..##./..##.");
+}
+
+/// The keys of every placement, pressed on the notebook's board, where every key has been tried in every place.
+#[test]
+fn keys_of_placements_are_the_fewest_that_lead_there() {
+    let options = Options { keys: true, cells: true, ..Options::default() };
+    let (mut pressed, mut without_way, mut without_drop) = (0, 0, 0);
+    for (width, height) in [(4, 4), (5, 6), (7, 12), (10, 20), (16, 12)] {
+        let rules = Rules { width, height, ..Rules::preset("lab").unwrap() };
+        for seed in 0..20 {
+            let playfield = jagged(width, height, seed);
+            let board = board(&playfield);
+            let cells_of = |piece: &NotebookPiece| {
+                let mut cells =
+                    piece.cells().map(|(x, y)| [(i32::from(height) - 1 - y) as i8, x as i8]).to_vec();
+                cells.sort_unstable();
+                cells.concat()
+            };
+            for piece in Tetromino::ALL.into_iter().filter(|&piece| !is_blocked(&rules, &playfield, piece)) {
+                let fewest = fewest_keys(&board, piece.letter());
+                let fewest: HashMap<_, _> =
+                    fewest.iter().rev().map(|(piece, keys)| (cells_of(piece), *keys)).collect();
+                let position = Position::of(playfield, Some(Hand::only(piece)));
+                let listed = enumerate(&rules, &[position], None, options);
+                for (row, cells) in listed.cells.chunks(8).enumerate() {
+                    let ends = [row, row + 1].map(|at| listed.key_offsets[at] as usize);
+                    let keys = &listed.keys[ends[0]..ends[1]];
+                    let said = format!("{keys:?} to {cells:?}, {piece}, seed {seed} on\n{playfield}");
+                    assert_eq!(fewest.get(cells).copied().unwrap_or(0), keys.len(), "{said}");
+                    let Some((last, way)) = keys.split_last() else {
+                        without_way += 1;
+                        continue;
+                    };
+                    let mut model = board.spawn(piece.letter());
+                    for &key in way {
+                        let (moved, rests) = board.press(key.into(), model);
+                        assert!(!rests, "{said}");
+                        model = moved;
+                    }
+                    let (rested, rests) = board.press((*last).into(), model);
+                    assert!(rests && cells_of(&rested) == cells, "{said}");
+                    pressed += 1;
+                    without_drop += u32::from(*last != Key::HardDrop as u8);
+                }
+            }
+        }
+    }
+    assert!(pressed > 5_000, "{pressed} lists");
+    assert!(
+        without_way > 100 && without_drop > 100,
+        "{without_way} without keys, {without_drop} without a drop"
+    );
+}
+
+/// Every piece at rest with a number of keys that lead to it, the fewest first.
+fn fewest_keys(board: &NotebookBoard, tetromino: char) -> Vec<(NotebookPiece, usize)> {
+    let (mut rested, mut on_their_way, mut presses) = (Vec::new(), vec![board.spawn(tetromino)], 0);
+    while !on_their_way.is_empty() {
+        presses += 1;
+        let (mut next, before) = (Vec::new(), rested.len());
+        for piece in on_their_way {
+            for key in 0..6 {
+                let (piece, rests) = board.press(key, piece.clone());
+                let known = if rests {
+                    rested[before..].iter().any(|(other, _)| *other == piece)
+                } else {
+                    next.contains(&piece)
+                };
+                match (known, rests) {
+                    (false, true) => rested.push((piece, presses)),
+                    (false, false) => next.push(piece),
+                    (true, _) => {}
+                }
+            }
+        }
+        on_their_way = next;
+    }
+    rested
 }
 
 #[test]

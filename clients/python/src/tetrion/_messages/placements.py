@@ -33,7 +33,8 @@ class PlacementsFlags(TypedDict, total=False):
         cells: Whether to return the pieces' cells at rest.
         preclear_boards: Whether to return the playfields with the pieces at rest, before full rows are cleared.
         keys: Whether to return the fewest keys that take the piece to each placement, for `Placements.key_names`. They exist
-            under rules with kicks and moves on the way down, such as `guideline`.
+            under rules with kicks and moves on the way down, such as `guideline`, and for pieces that fall with every key, as
+            in `lab`.
         optimal_values: Whether to return the exact value of each placement, under rules for which the server knows them,
             such as `{"width": 4, "height": 5}`.
     """
@@ -198,6 +199,9 @@ class Placements:
 
         There is no shorter list. The last key is `hard_drop`; the first one is `hold` if the other piece is placed. The list
         is empty if it would be longer than `server_info().limits.messages.max_keys`, as in a maze.
+
+        Under rules such as `lab`, where a piece falls with every key, it may rest before a drop; and the list is also empty
+        if the piece rests before it is there.
 
         Args:
             row: From 0 to R - 1.
