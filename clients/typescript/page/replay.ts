@@ -72,6 +72,7 @@ export class Replay implements View {
   private readonly seats = h("div", { class: "seats" });
   private readonly scrub = h("input", { type: "range", min: "0", max: "0", value: "0", step: "1", oninput: () => this.go(Number(this.scrub.value)) });
   private readonly count = h("output", {}, "");
+  private readonly progress = h("progress", { "aria-label": "Steps played again" });
   private readonly playButton = button("Play", () => this.toggle(), "primary");
   private readonly speed: HTMLSelectElement;
   private readonly judgeField = h("div");
@@ -121,7 +122,7 @@ export class Replay implements View {
     this.judged = h("section", { class: "card" }, h("h2", {}, "What each choice gives away"), h("div", { class: "fields judges" }, this.judgeField, this.sideField), this.losses.surface.canvas, this.sum, this.blunders);
     const legend = h("div", { class: "legend", "aria-hidden": "true" }, h("span", {}, "worse"), h("i", {}), h("span", {}, "better"));
     this.game = h("div", { class: "columns even", hidden: true },
-      h("section", { class: "card watched" }, this.proof, this.seats, this.scrub, controls, this.links),
+      h("section", { class: "card watched" }, this.proof, this.progress, this.seats, this.scrub, controls, this.links),
       h("div", {}, h("section", { class: "card this-move" }, h("h2", {}, "This move"), this.move, this.heat.surface.canvas, legend), this.judged));
     this.root.append(h("h1", { class: "only-read" }, "Replay of a recorded game"), this.file, this.empty, this.game);
     for (const kind of ["dragover", "drop"] as const) {
@@ -251,6 +252,7 @@ export class Replay implements View {
   private progressed(course: Course): void {
     const last = course.moments.length - 1;
     this.scrub.max = String(course.isDone ? last : course.numSteps);
+    [this.progress.max, this.progress.value] = [course.numSteps, last];
     if (this.wanted !== undefined && (this.wanted <= last || course.isDone)) {
       const step = this.wanted;
       this.wanted = undefined;
@@ -269,7 +271,7 @@ export class Replay implements View {
   }
 
   private say(proof: "waits" | "same" | "differs", words: string): void {
-    [this.empty.hidden, this.game.hidden, this.proof.dataset["proof"]] = [true, false, proof];
+    [this.empty.hidden, this.game.hidden, this.progress.hidden, this.proof.dataset["proof"]] = [true, false, proof !== "waits", proof];
     // Screen readers read it again with every change.
     if (this.proof.textContent !== words) {
       this.proof.textContent = words;
@@ -286,7 +288,7 @@ export class Replay implements View {
     this.shown = range(0, course.players).map((at) => {
       const seat = new Seat(`Playfield ${at + 1}`);
       seat.side.begin(rules);
-      const player = at === 0 ? recording.player : recording.opponent!.player;
+      const player = (at === 0 ? recording.player : recording.opponent!.player) || (this.source && (this.source.player.name || "a formula"));
       seat.name.textContent = player || (course.players === 1 ? "A recorded game" : `Side ${at + 1}`);
       return seat;
     });
