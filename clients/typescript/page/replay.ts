@@ -544,7 +544,8 @@ function moveInWords({ choice, hand, end }: Standing, verdict: Verdict | undefin
 
 function pieceInWords({ kind, cells, holds }: Choice, current: string): string {
   const columns = cells.map(([, column]) => column + 1);
-  return `${holds ? `Holds ${current} for ${LETTERS[kind]}` : LETTERS[kind]}, columns ${Math.min(...columns)} to ${Math.max(...columns)}`;
+  const [low, high] = [Math.min(...columns), Math.max(...columns)];
+  return `${holds ? `Holds ${current} for ${LETTERS[kind]}` : LETTERS[kind]}, ${low === high ? `column ${low}` : `columns ${low} to ${high}`}`;
 }
 
 function verdictInWords({ rank, among, loss }: Verdict, judge: string): string {

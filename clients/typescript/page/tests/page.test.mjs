@@ -1815,7 +1815,7 @@ test("a recorded game is played again, judged, and carried by a link", async () 
     const [, piece, rank] = /^Piece (\d+): number (\d+) of \d+, loses /.exec(await worst.textContent());
     await worst.click();
     await until(async () => (await label()).includes(`after step ${piece - 1}:`) || label(), `the blunder of piece ${piece}`);
-    await page.getByText(new RegExp(`columns .* For dt-10: number ${rank} of `)).waitFor();
+    await page.getByText(new RegExp(`columns? .* For dt-10: number ${rank} of `)).waitFor();
     // The bars lead to the same step.
     const bars = page.locator("canvas.losses");
     const { width } = await bars.boundingBox();
