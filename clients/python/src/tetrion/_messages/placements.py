@@ -33,7 +33,7 @@ class PlacementsFlags(TypedDict, total=False):
         cells: Whether to return the pieces' cells at rest.
         preclear_boards: Whether to return the playfields with the pieces at rest, before full rows are cleared.
         keys: Whether to return the fewest keys that take the piece to each placement, for `Placements.key_names`. They exist
-            under rules with kicks and moves on the way down, such as `guideline`, and for pieces that fall with every key, as
+            under rules with kicks and moves on the way down, such as `guideline`, and where pieces fall with every key, as
             in `lab`.
         optimal_values: Whether to return the exact value of each placement, under rules for which the server knows them,
             such as `{"width": 4, "height": 5}`.
