@@ -15,7 +15,7 @@ import { checkRules } from "./recording.js";
 import { shownOf } from "./rules.js";
 import { type Tally, landed, tallyOf } from "./tally.js";
 import type { Cell } from "./tetromino.js";
-import { cellsAt, cellsOf, judgementOf } from "./weighing.js";
+import { cellsAt, cellsOf, clearsRows, judgementOf } from "./weighing.js";
 
 /** Maximum number of steps that the page plays, and keeps in memory. */
 export const MOST_STEPS = 20_000;
@@ -130,26 +130,26 @@ export class Course {
     return this.rules.actionModel !== ActionModel.KEYPRESS;
   }
 
-  /** Plays the record to its end or to the first difference, and ends the session. Calls `told` as positions are added. */
-  async play(signal: AbortSignal, told: () => void): Promise<void> {
+  /** Plays the record to its end or to the first difference, and ends the session. Calls `progress` as positions are added. */
+  async play(signal: AbortSignal, progress: () => void): Promise<void> {
     try {
       while (this.difference === undefined && this.moments.length <= this.numSteps) {
         const from = this.moments.length - 1;
         await this.advance(from, Math.min(from + CHUNK, this.numSteps), signal);
-        told();
+        progress();
       }
       if (!this.isCut) {
         this.difference ??= this.sides.map((side, at) => this.named(at, this.atEnd(side, at))).find((words) => words !== undefined);
       }
       this.isDone = true;
-      told();
+      progress();
     } finally {
       this.app.end(this.session);
     }
   }
 
-  /** Lets a player judge the choices of a side. Calls `told` as verdicts are added. */
-  async judge(judge: Judge, side: number, signal: AbortSignal, told: () => void): Promise<void> {
+  /** Lets a player judge the choices of a side. Calls `progress` as verdicts are added. */
+  async judge(judge: Judge, side: number, signal: AbortSignal, progress: () => void): Promise<void> {
     const verdicts: (Verdict | undefined)[] = (this.verdicts[side] = []);
     for (let from = 0; this.isPlaced && from < this.moments.length - 1; from += CHUNK) {
       const steps = range(from, Math.min(from + CHUNK, this.moments.length - 1)).filter((step) => this.moments[step]![side]!.choice !== undefined);
@@ -159,7 +159,7 @@ export class Course {
       const placements = await this.app.client.enumeratePlacements({ snapshots: steps.map((step) => this.moments[step]![side]!.state) }, { ...judge, signal });
       signal.throwIfAborted();
       steps.forEach((step, at) => (verdicts[step] = verdictOn(placements, at, this.sides[side]!.actions[step]!)));
-      told();
+      progress();
     }
   }
 
@@ -258,7 +258,7 @@ export class Course {
       const kind = placed(was.hand, holds);
       if (hasLanded) {
         const cells = landing === undefined ? field.landing(kind, was.falling, board) : cellsOf(landing.placements, landing.row);
-        const clears = landing === undefined || landing.placements.terminated[landing.row] === 0 || landing.placements.lines[landing.row]! > 0;
+        const clears = landing === undefined || clearsRows(landing.placements, landing.row);
         field.land(kind, cells ?? [], clears);
         was.choice = landing === undefined ? undefined : { kind, cells: cells!, holds };
       }

@@ -2,6 +2,7 @@
 // to its placement is computed again.
 
 import type { Session, Step } from "../src/index.js";
+import { clearsRows } from "./weighing.js";
 
 /** A placement that a program has chosen in an environment. */
 export interface Aimed {
@@ -43,11 +44,12 @@ export async function land(alive: <T>(call: (session: Session) => Promise<T>) =>
     if (left.length === 0) {
       break;
     }
-    const { rowOffsets, placements, actions: ways, terminated, lines } = await alive((session) => session.enumeratePlacements({ envIds: left.map(({ env }) => env) }));
+    const listed = await alive((session) => session.enumeratePlacements({ envIds: left.map(({ env }) => env) }));
+    const { rowOffsets, placements, actions: ways } = listed;
     waiting = left.map((aim, at) => {
       const [first, end] = [rowOffsets[at]!, rowOffsets[at + 1]!];
       const row = first + Math.max(0, placements.subarray(first, end).indexOf(aim.placement));
-      return { ...aim, action: ways[row]!, clears: terminated[row] === 0 || lines[row]! > 0 };
+      return { ...aim, action: ways[row]!, clears: clearsRows(listed, row) };
     });
   }
   return { landings, taken };

@@ -25,9 +25,15 @@ export class Losses {
     canvas.addEventListener("pointermove", follow);
   }
 
-  /** Shows the verdicts on the first of `numSteps` steps, and marks a step. */
-  show(verdicts: readonly (Verdict | undefined)[], numSteps: number, step: number, player: string): void {
-    [this.verdicts, this.numSteps, this.step] = [verdicts, Math.max(1, numSteps), step];
+  /** Marks a step. */
+  mark(step: number): void {
+    this.step = step;
+    this.surface.redraw();
+  }
+
+  /** Shows the verdicts of a player on the first of `numSteps` steps. */
+  show(verdicts: readonly (Verdict | undefined)[], numSteps: number, player: string): void {
+    [this.verdicts, this.numSteps] = [verdicts, Math.max(1, numSteps)];
     const known = verdicts.flatMap((verdict) => verdict ?? []);
     const best = known.filter(({ rank }) => rank === 1).length;
     this.surface.label = `Losses by ${player}: ${best} of ${known.length} choices are its best, the largest loss is ${short(this.largest)}`;

@@ -24,7 +24,7 @@ import { RulesForm } from "./rules_form.js";
 import { followSwipes } from "./swipes.js";
 import { NOTHING, type Tally, endSpoken, landed, nameOf, sentInWords, tallyOf } from "./tally.js";
 import { type Cell, LETTERS, lifted } from "./tetromino.js";
-import { cellsAt, cellsOf } from "./weighing.js";
+import { cellsAt, cellsOf, clearsRows } from "./weighing.js";
 
 /** Maximum number of positions for undo. */
 const MEMORY = 1000;
@@ -614,8 +614,7 @@ export class Play implements View {
         this.placements = undefined;
       }
     } else {
-      const lost = placements!.terminated[place!.at] === 1;
-      this.field.land(kind, place!.cells, !lost || placements!.lines[place!.at]! > 0);
+      this.field.land(kind, place!.cells, clearsRows(placements!, place!.at));
     }
     if (hasLanded) {
       this.field.agree(board);

@@ -20,7 +20,7 @@ import { Sliders } from "./sliders.js";
 import { NOTHING, type Tally, endInWords, endSpoken, landed, tallyOf } from "./tally.js";
 import { type Term, termsOf } from "./terms.js";
 import { type Cell, LETTERS, lifted } from "./tetromino.js";
-import { type Judgement, type Lead, type Weighing, cellsOf, judgementOf, leads, playerOf, policyOfWeights, runnerUp, tiesInWords, warmth, wayOf } from "./weighing.js";
+import { type Judgement, type Lead, type Weighing, cellsOf, clearsRows, judgementOf, leads, playerOf, policyOfWeights, runnerUp, tiesInWords, warmPlacements, wayOf } from "./weighing.js";
 
 /** Speeds of the slider, in pieces per second. */
 const SPEEDS = [1, 2, 4, 8, 15, 30, 60, Infinity];
@@ -537,7 +537,7 @@ export class Race implements View {
       return await this.look(); // the last look was cut short
     }
     const aimed = chosen.map(({ placements, row }, at) => ({
-      env: playing[at]!.env, action: placements.actions[row]!, placement: placements.placements[row]!, pieces: playing[at]!.tally.pieces, clears: placements.terminated[row] === 0 || placements.lines[row]! > 0,
+      env: playing[at]!.env, action: placements.actions[row]!, placement: placements.placements[row]!, pieces: playing[at]!.tally.pieces, clears: clearsRows(placements, row),
     }));
     if (playing.length === 2 && !this.form.chosen.isMatch && this.fork === undefined && aimed[0]!.placement !== aimed[1]!.placement) {
       // It may be wanted after its surroundings are forgotten.
@@ -644,10 +644,7 @@ export class Race implements View {
       const { chosen } = lane;
       if (chosen !== undefined) {
         const { placements, row, judgement: { first, values } } = chosen;
-        const warm = warmth(chosen.judgement);
-        // Placements that the controller did not examine have no value.
-        const isKnown = (at: number) => Number.isFinite(values[at]!) || placements.terminated[first + at] === 1;
-        const shown = values.map((_, at) => ({ ...placementOf(placements, first + at), row: first + at, warmth: isKnown(at) ? warm[at]! : undefined }));
+        const shown = warmPlacements(placements, chosen.judgement);
         lane.heat.show(width, this.rules.hold === true, shown, shown[row - first]!);
         if (lane.controller === undefined) {
           lane.source.textContent = `Value of the choice: ${short(values[row - first]!)}`;

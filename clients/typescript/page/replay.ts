@@ -1,7 +1,7 @@
 // The view "Replay": a recorded game, from a file, a link, or a game of an evaluation. It is played again by the server, compared with
 // the record, and judged by a player: what each choice gives away against that player's best placement.
 
-import { type Placements, placementOf } from "../src/index.js";
+import type { Placements } from "../src/index.js";
 import { EpisodeEnd, type Recording } from "../src/protocol.js";
 import { type Choices, type Reader, seedOf, writeAddress } from "./address.js";
 import { type App, type View, inWords } from "./app.js";
@@ -15,9 +15,9 @@ import { Losses } from "./losses.js";
 import { choosing, comingInWords, incoming, placed } from "./pieces.js";
 import { checkRecording, jsonOf, recordingIn, recordingOf, textOf } from "./recording.js";
 import { ABOVE, type Chosen, choicesOf, chosenFrom, chosenOf, readChosen, rulesOf, tetrominoPresets, visibleRows } from "./rules.js";
-import { endInWords, endSpoken } from "./tally.js";
+import { capital, endInWords, endSpoken } from "./tally.js";
 import { LETTERS, lifted } from "./tetromino.js";
-import { type Player, cellsOf, judgementOf, playerOf, policyOfWeights, warmth } from "./weighing.js";
+import { type Player, cellsOf, judgementOf, playerOf, policyOfWeights, warmPlacements } from "./weighing.js";
 
 /** Steps per second while it plays. */
 const SPEEDS = ["1", "4", "10", "30"];
@@ -31,7 +31,7 @@ const MOST_BLUNDERS = 6;
 /** The player by exact values, on playfields that have them: its losses are lines, the regret of a choice. */
 const OPTIMUM = "optimal";
 
-/** A game of an evaluation, which the server plays anew. */
+/** A game of an evaluation, which the server plays again. */
 interface Source {
   readonly chosen: Chosen;
   readonly seed: bigint;
@@ -238,6 +238,7 @@ export class Replay implements View {
     }
     [this.course, this.step, this.side, this.looked] = [course, 0, 0, undefined];
     this.arrange(course);
+    this.sumUp(course);
     this.say("waits", "The server plays it again …");
     this.app.changed();
     await course.play(signal, () => this.progressed(course));
@@ -346,8 +347,12 @@ export class Replay implements View {
 
   private async judgeAll(course: Course, signal: AbortSignal): Promise<void> {
     [this.looked, this.asked, course.verdicts] = [undefined, "", []];
-    this.draw();
-    await course.judge(this.values(course), this.side, signal, () => this.draw());
+    const judged = () => {
+      this.sumUp(course);
+      this.draw();
+    };
+    judged();
+    await course.judge(this.values(course), this.side, signal, judged);
   }
 
   private values({ rules }: Course): Judge {
@@ -462,17 +467,13 @@ export class Replay implements View {
     }
     this.heat.surface.canvas.style.visibility = sides[this.side]!.choice === undefined ? "hidden" : "visible";
     sides.forEach((standing, at) => this.drawSide(course, this.shown[at]!, standing, at === this.side ? looked : undefined));
-    const verdicts = course.verdicts[this.side] ?? [];
-    this.move.textContent = moveInWords(sides[this.side]!, verdicts[step], this.judge, course.isPlaced);
-    this.losses.show(verdicts, course.numSteps, step, this.judge);
-    this.list(course, verdicts);
+    this.move.textContent = moveInWords(sides[this.side]!, course.verdicts[this.side]?.[step], this.judge, course.isPlaced);
+    this.losses.mark(step);
   }
 
   private warm({ rules }: Course, { placements, row }: Looked): void {
     const judgement = judgementOf(placements);
-    const warm = warmth(judgement);
-    const isKnown = (at: number) => Number.isFinite(judgement.values[at]!) || placements.terminated[at] === 1;
-    const all = judgement.values.map((_, at) => ({ ...placementOf(placements, at), row: at, warmth: isKnown(at) ? warm[at]! : undefined }));
+    const all = warmPlacements(placements, judgement);
     this.heat.show(rules.width!, rules.hold === true, all, all[row]!);
     this.heat.compare(judgement.best === row ? undefined : all[judgement.best]);
   }
@@ -489,8 +490,10 @@ export class Replay implements View {
     seat.board.surface.label = `${seat.name.textContent}, playfield ${width} by ${height} after step ${this.step}: ${grouped(tally.lines)} lines, ${grouped(tally.pieces)} pieces, filled up to row ${field.top}${comingInWords(hand)}${endSpoken(words)}`;
   }
 
-  /** Sums up the verdicts, and lists the largest losses. */
-  private list({ moments }: Course, verdicts: readonly (Verdict | undefined)[]): void {
+  /** Shows all verdicts, and lists the largest losses. */
+  private sumUp({ moments, numSteps, verdicts: all }: Course): void {
+    const verdicts = all[this.side] ?? [];
+    this.losses.show(verdicts, numSteps, this.judge);
     const known = verdicts.flatMap((verdict, step) => (verdict === undefined ? [] : [{ ...verdict, step }]));
     const best = known.filter(({ rank }) => rank === 1).length;
     const words = known.length === 0 ? "" : `${grouped(best)} of ${grouped(known.length)} choices are the best for ${this.judge}.`;
@@ -505,7 +508,7 @@ export class Replay implements View {
     this.blunders.replaceChildren(...worst.map(({ step, ...verdict }) => h("li", {}, button(`Piece ${piece(step)}: ${verdictInWords(verdict, this.judge)}`, () => this.go(step), "quiet"))));
   }
 
-  /** Does some work in place of the current one. `failure` begins the sentence about a problem. */
+  /** Ends the current work, and does some other. `failure` begins the sentence about a problem. */
   private work(failure: string, work: (signal: AbortSignal) => Promise<void>): void {
     this.stop.abort();
     const { signal } = (this.stop = new AbortController());
@@ -552,6 +555,3 @@ function verdictInWords({ rank, among, loss }: Verdict, judge: string): string {
   return rank === 1 ? `the best of ${among}` : Number.isNaN(rank) ? `none of the ${among} that it considers` : `number ${rank} of ${among}, loses ${short(loss)}${judge === OPTIMUM ? " lines" : ""}`;
 }
 
-function capital(words: string): string {
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}

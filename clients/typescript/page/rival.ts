@@ -15,7 +15,7 @@ import { type Hand, boardOf, comingInWords, handOf, incoming, placed } from "./p
 import { ABOVE, type Chosen, configOf, visibleRows } from "./rules.js";
 import { type Tally, endInWords, endSpoken, landed, tallyOf } from "./tally.js";
 import { type Cell, DRAWINGS, LETTERS } from "./tetromino.js";
-import { cellsOf, judgementOf, wayOf } from "./weighing.js";
+import { cellsOf, clearsRows, judgementOf, wayOf } from "./weighing.js";
 
 /** Maximum number of stored positions. */
 const MEMORY = 1000;
@@ -180,7 +180,7 @@ export class Rival {
       placement: placements.placements[row]!,
       kind: placed(this.now.hand, placements.holds?.[row] === 1),
       cells: cellsOf(placements, row),
-      clears: placements.terminated[row] === 0 || placements.lines[row]! > 0,
+      clears: clearsRows(placements, row),
     };
   }
 

@@ -67,7 +67,12 @@ export function nameOf(kind: number, spin: number, lines: number): string {
   const number = NUMBERS[lines] ?? `${lines} lines`;
   const by = spin === 0 ? "" : `${spin === 1 ? "mini " : ""}${LETTERS[kind] ?? ""}-spin`;
   const name = [by, number].filter((word) => word !== "").join(" ");
-  return name.charAt(0).toUpperCase() + name.slice(1);
+  return capital(name);
+}
+
+/** Words that begin with a capital letter. */
+export function capital(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** Sent or cancelled lines in words; empty for none. */

@@ -1,8 +1,9 @@
 // The values that players give placements: the server computes them, and this file reads its answer.
 
-import type { Placements, Policy } from "../src/index.js";
+import { type Placements, type Policy, placementOf } from "../src/index.js";
 import type { Expectation } from "../src/protocol.js";
 import type { Choices } from "./address.js";
+import type { Warm } from "./heat.js";
 import type { Cell } from "./tetromino.js";
 
 /** A linear controller at some width: its features and their weights. */
@@ -107,6 +108,19 @@ export function warmth({ values }: Judgement): number[] {
   const middle = finite[finite.length >> 1] ?? 0;
   const half = Math.max(high - middle, Number.MIN_VALUE);
   return values.map((value) => (Number.isFinite(value) ? 2 ** (-(high - value) / half) : 0));
+}
+
+/** Whether full rows clear after the placement of a row: not if it loses the game without a line. */
+export function clearsRows({ terminated, lines }: Placements, row: number): boolean {
+  return terminated[row] === 0 || lines[row]! > 0;
+}
+
+/** The placements of a position for a heat map. A placement that the player did not examine has no warmth. */
+export function warmPlacements(placements: Placements, judgement: Judgement): Warm[] {
+  const { first, values } = judgement;
+  const warm = warmth(judgement);
+  const isKnown = (at: number) => Number.isFinite(values[at]!) || placements.terminated[first + at] === 1;
+  return values.map((_, at) => ({ ...placementOf(placements, first + at), row: first + at, warmth: isKnown(at) ? warm[at]! : undefined }));
 }
 
 /** The four cells of a row. */
