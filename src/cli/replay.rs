@@ -41,8 +41,8 @@ pub struct ReplayArgs {
     pub json: bool,
 }
 
-/// Replays the recording: on a terminal as a screen, unless a flag asks for text. The exit code is 1 if the recording differs from its replay. As with `diff`, trouble has
-/// another exit code: every error is a [`UsageError`].
+/// Replays the recording: on a terminal as a screen, unless a flag asks for text. The exit code is 1 if the recording
+/// differs from its replay. As with `diff`, trouble has another exit code: every error is a [`UsageError`].
 ///
 /// # Errors
 /// If the file cannot be read, contains no recording or no such step, or if stdout cannot be written.

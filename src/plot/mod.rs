@@ -1,8 +1,9 @@
 //! Charts of what was learned: as SVG for a folder, as text for a terminal.
 //!
-//! A [`Chart`] or a [`BarChart`] is data, and a drawing of it is a function of that data alone: [`Chart::to_svg`], [`Chart::to_text`].
-//! Both share their axes, so a person sees the same curve in both places. Scores of a search grow over orders of magnitude; when
-//! they do, the vertical axis counts in powers of ten, and what lies below its lowest tick (a zero, say) is drawn on that tick.
+//! A [`Chart`] or a [`BarChart`] is data, and a drawing of it is a function of that data alone: [`Chart::to_svg`],
+//! [`Chart::to_text`]. Both share their axes, so a person sees the same curve in both places. Scores of a search grow
+//! over orders of magnitude; when they do, the vertical axis counts in powers of ten, and what lies below its lowest
+//! tick (a zero, say) is drawn on that tick.
 
 mod axis;
 mod bars;
